@@ -1,0 +1,56 @@
+# Two commands do everything on a fresh machine with Python 3.11 or newer: `make run` and `make test`.
+# A half-made environment is made anew. Another Python: `make run PYTHON=python3.12`.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.PHONY: help run test lint bench hooks clean
+
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+ifndef PYTHON
+PYTHON := $(shell for python in python3 python3.13 python3.12 python3.11 python; do \
+	$$python -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$python && break; done)
+endif
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+
+# An environment without its mark was never finished: it starts again from nothing.
+define make-venv
+	@"$(PYTHON)" -c '$(NEW_ENOUGH)' 2>/dev/null || { \
+		echo "riseq needs Python 3.11 or newer, found '$$("$(or $(PYTHON),python3)" --version 2>&1)'; \
+	name one with: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "Making $(@D), once: this takes a while" >&2
+	@test -f $@ || "$(PYTHON)" -m venv --clear $(@D)
+endef
+
+help:  ## Show what there is
+	@sed -nE 's/^([a-z]+):[^#]*## (.*)/make \1\t\2/p' Makefile | expand -t 14
+
+.venv/ready: pyproject.toml
+	$(make-venv)
+	@$(@D)/bin/python $(PIP_INSTALL) --editable .
+	@touch $@
+
+.venv-dev/ready: pyproject.toml
+	$(make-venv)
+	@$(@D)/bin/python $(PIP_INSTALL) torch==2.13.0
+	@$(@D)/bin/python $(PIP_INSTALL) --editable '.[dev]'
+	@touch $@
+
+run: .venv/ready  ## Print the conversational question for each example dialogue
+	@.venv/bin/riseq simplify examples/dialogues.jsonl --show-edits
+
+test: lint  ## Run ruff, mypy --strict, import-linter and every test
+	.venv-dev/bin/python -m pytest -n 2
+
+lint: .venv-dev/ready  ## Run ruff, mypy --strict and import-linter alone
+	.venv-dev/bin/ruff check .
+	.venv-dev/bin/ruff format --check .
+	.venv-dev/bin/mypy
+	.venv-dev/bin/lint-imports
+
+bench: .venv-dev/ready  ## Measure the core's speed
+	.venv-dev/bin/python benchmarks/bench_core.py
+
+hooks: .venv-dev/ready  ## Check every commit with pre-commit
+	.venv-dev/bin/pre-commit install
+
+clean:  ## Remove the virtual environments and caches
+	rm -rf .venv .venv-dev .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,0 +1,63 @@
+"""Print how much faster the metrics are than pycocoevalcap, on CANARD's test questions, in one run.
+
+Run it from the repository's root: ``python benchmarks/bench_metrics.py [DATA_FOLDER]``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from pycocoevalcap.bleu.bleu import Bleu
+from pycocoevalcap.cider.cider import Cider
+from pycocoevalcap.rouge.rouge import Rouge
+
+from riseq.metrics.bleu import bleu
+from riseq.metrics.cider import cider
+from riseq.metrics.rouge import rouge_l
+from riseq.metrics.scores import score
+from riseq.text.scoring import scoring_form
+from riseq.text.words import split
+
+REPEATS = 3
+
+
+def measure(action: Callable[[], object]) -> float:
+    """Return the seconds of the fastest of a few runs."""
+    seconds = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        action()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def main() -> None:
+    default = os.environ.get("RISEQ_DATA", str(Path(__file__).resolve().parents[2] / "shared" / "data"))
+    path = Path(sys.argv[1] if len(sys.argv) > 1 else default) / "canard" / "test.qonly.jsonl"
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    questions, rewrites = [row["question"] for row in rows], [row["target"] for row in rows]
+    predictions, targets = [scoring_form(text) for text in questions], [scoring_form(text) for text in rewrites]
+    gold = {number: [text] for number, text in enumerate(targets)}
+    ours = {number: [text] for number, text in enumerate(predictions)}
+
+    pairs: list[tuple[str, Callable[[], object], Callable[[], object]]] = [
+        ("BLEU-1..4", lambda: bleu(predictions, targets), lambda: Bleu(4).compute_score(gold, ours, verbose=0)),
+        ("ROUGE-L", lambda: rouge_l(predictions, targets), lambda: Rouge().compute_score(gold, ours)),
+        ("CIDEr", lambda: cider(predictions, targets), lambda: Cider().compute_score(gold, ours)),
+    ]
+    print(f"{len(rows)} questions, best of {REPEATS} runs")
+    print(f"{'':10} {'riseq':>10} {'COCO':>10} {'ratio':>7}")
+    for name, mine, theirs in pairs:
+        fast, slow = measure(mine), measure(theirs)
+        print(f"{name:10} {1000 * fast:7.1f} ms {1000 * slow:7.1f} ms {slow / fast:6.1f}x")
+    print(f"score(), everything from raw strings: {1000 * measure(lambda: score(questions, rewrites)):.0f} ms")
+    print(f"split(): {len(rows) / measure(lambda: [split(text) for text in questions]):,.0f} questions a second")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""riseq makes self-contained questions conversational.
+
+The names below load when they are first used, so that ``import riseq`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Example": "riseq.types",
+    "Simplification": "riseq.types",
+    "Step": "riseq.types",
+    "TextEdit": "riseq.types",
+    "System": "riseq.systems.protocol",
+    "load_dataset": "riseq.data.dataset",
+    "load_system": "riseq.systems.registry",
+    "score": "riseq.metrics.scores",
+}
+
+__all__ = [  # noqa: RUF022 - in the order a reader meets them
+    "Example",
+    "Simplification",
+    "Step",
+    "TextEdit",
+    "System",
+    "load_dataset",
+    "load_system",
+    "score",
+    "__version__",
+]
+
+if TYPE_CHECKING:
+    from riseq.data.dataset import load_dataset
+    from riseq.metrics.scores import score
+    from riseq.systems.protocol import System
+    from riseq.systems.registry import load_system
+    from riseq.types import Example, Simplification, Step, TextEdit
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'riseq' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

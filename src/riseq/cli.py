@@ -1,0 +1,373 @@
+"""The command line: one function a verb, which imports its room when it is called."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import tee
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from riseq import __version__
+from riseq.systems.registry import SYSTEMS, default_system_name, load_system
+from riseq.types import Example, InputError, Simplification
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from riseq.data.bad_rows import BadRow
+    from riseq.systems.protocol import System
+
+INPUT_ERROR = 2
+INTERRUPTED = 130
+DEFAULT_SYSTEM = default_system_name()
+COVERAGE_SIZES = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000)
+# The error of a wrong option or argument; typer brings its own click or uses the installed one, by its version.
+_USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
+
+app = typer.Typer(
+    name="riseq",
+    help="Make self-contained questions conversational.",
+    epilog="[bold]riseq VERB --help[/] shows what a verb takes, with examples.",
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+data_app = typer.Typer(help="Look at data sets.", rich_markup_mode="rich")
+app.add_typer(data_app, name="data")
+
+
+def _complete_system(incomplete: str) -> list[tuple[str, str]]:
+    return [(name, entry.about) for name, entry in SYSTEMS.items() if name.startswith(incomplete)]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"riseq {__version__}")
+        raise typer.Exit
+
+
+SystemOption = Annotated[
+    str,
+    typer.Option(
+        "--system",
+        "-s",
+        metavar="NAME",
+        help=f"What simplifies: {', '.join(SYSTEMS)}.",
+        autocompletion=_complete_system,
+    ),
+]
+ModelOption = Annotated[
+    Path | None,
+    typer.Option("--model", "-m", metavar="FOLDER", help="The model's folder, where a system takes one."),
+]
+
+SetArgument = Annotated[
+    Path,
+    typer.Argument(metavar="FILE", show_default=False, help="A file of questions, or a set's name under RISEQ_DATA."),
+]
+SkipBadOption = Annotated[bool, typer.Option("--skip-bad", help="Go on without rows that cannot be used.")]
+
+
+@app.callback(invoke_without_command=True)
+def riseq(
+    context: typer.Context,
+    _version: Annotated[
+        bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Make self-contained questions conversational."""
+    _show_help_alone(context)
+
+
+@data_app.callback(invoke_without_command=True)
+def data(context: typer.Context) -> None:
+    """Look at data sets."""
+    _show_help_alone(context)
+
+
+@app.command()
+def simplify(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="INPUT",
+            show_default=False,
+            help="A question in quotes, a file of questions (.jsonl, .csv, .tsv, .parquet, .gz), or - for JSONL on "
+            "standard input.",
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Argument(metavar="OUTPUT", show_default=False, help="The file to write; its suffix is its format."),
+    ] = None,
+    context: Annotated[
+        list[str] | None,
+        typer.Option("--context", "-c", metavar="TEXT", help="An earlier utterance, oldest first; repeat it for each."),
+    ] = None,
+    system: SystemOption = DEFAULT_SYSTEM,
+    model: ModelOption = None,
+    show_edits: Annotated[bool, typer.Option("--show-edits", help="Show what was edited.")] = False,
+    skip_bad: SkipBadOption = False,
+) -> None:
+    """Make a question, or every question of a file, conversational.
+
+    A file has the columns [bold]context[/] (a list of the earlier utterances)
+    and [bold]question[/], and may have [bold]id[/]. Without OUTPUT the results are
+    listed on a terminal, and are JSONL in a pipe.
+
+    \b
+    [bold]Examples[/]
+      riseq simplify "When was Alien released?" -c "Who directed Alien?"
+      riseq simplify dialogues.jsonl --show-edits
+      riseq simplify dialogues.csv results.parquet
+      cat dialogues.jsonl | riseq simplify - | jq -r .text
+    """
+    from riseq.data.tables import check_output, write_rows
+    from riseq.systems.questions import ask, names_file
+    from riseq.systems.rows import result_row
+
+    if not names_file(source):
+        if output is not None:
+            raise InputError(f"OUTPUT {str(output)!r} goes with a file; put a question in quotes")
+        _simplify_question(ask(source, context or []), load_system(system, model), show_edits)
+        return
+    if context:
+        raise InputError("--context goes with a question; a file has its own column 'context'")
+    if output is not None:
+        check_output(output)
+    total, examples = _read_questions(source, skip_bad)
+    results = _simplify_all(load_system(system, model), examples)
+    if output is not None:
+        from riseq.evaluate.progress import track
+
+        flat = not (str(output) == "-" or output.name.lower().endswith((".jsonl", ".jsonl.gz")))
+        tracked = track(results, total, system)
+        written = write_rows(output, (result_row(example, result, flat) for example, result in tracked))
+        _say(f"wrote {_count(written, 'question')} to {output}")
+    elif show_edits or sys.stdout.isatty():
+        from riseq.evaluate.listing import show
+
+        console = _console()
+        for example, result in results:
+            show(console, example, result)
+    else:
+        write_rows("-", (result_row(example, result) for example, result in results))
+
+
+@app.command()
+def evaluate(
+    data: Annotated[
+        Path,
+        typer.Option(
+            "--data",
+            "-d",
+            metavar="FILE",
+            help="A file with targets, or a set's name under RISEQ_DATA.",
+        ),
+    ],
+    system: SystemOption = DEFAULT_SYSTEM,
+    model: ModelOption = None,
+    predictions: Annotated[
+        Path | None, typer.Option("--predictions", metavar="OUT", help="Also write each prediction beside its target.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+    skip_bad: SkipBadOption = False,
+) -> None:
+    """Score a system on a set, as the paper scores it.
+
+    Prints the number of questions, BLEU-1 to BLEU-4, ROUGE-L, CIDEr, the
+    share of exact matches and the mean word-level Levenshtein distance to
+    the target. Scores are in percent, except CIDEr and the distance.
+
+    \b
+    [bold]Examples[/]
+      riseq evaluate --system rule --data test.jsonl
+      riseq evaluate --system origin --data test.jsonl --json
+      riseq evaluate --data test.jsonl --predictions predictions.jsonl
+    """
+    from riseq.data.tables import check_output, write_rows
+    from riseq.evaluate.runner import run
+    from riseq.systems.rows import prediction_row
+
+    if predictions is not None:
+        check_output(predictions)
+    examples = _load_set(data, skip_bad, need_target=True)
+    evaluation = run(load_system(system, model), examples)
+    if predictions is not None:
+        rows = zip(examples, evaluation.predictions, strict=True)
+        write_rows(predictions, (prediction_row(example, prediction) for example, prediction in rows))
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(evaluation.scores.as_dict()))
+    else:
+        from riseq.evaluate.tables import show_scores
+
+        show_scores(_console(), {system: evaluation.scores})
+
+
+@data_app.command()
+def stats(
+    file: SetArgument,
+    skip_bad: SkipBadOption = False,
+) -> None:
+    """Show what is in a data set.
+
+    Its size, how long its dialogues, questions and targets are,
+    and how its targets differ from its questions.
+
+    \b
+    [bold]Examples[/]
+      riseq data stats train.jsonl.gz
+      RISEQ_DATA=~/data riseq data stats canard/test.qonly
+    """
+    from riseq.data.dataset import stats as measure
+    from riseq.evaluate.tables import show_stats
+
+    show_stats(_console(), measure(_load_set(file, skip_bad)))
+
+
+@app.command()
+def vocab(
+    file: SetArgument,
+    size: Annotated[
+        int | None, typer.Option("--size", "-k", metavar="K", min=1, help="Keep the K most frequent phrases.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the phrases, one a line.")
+    ] = None,
+    skip_bad: SkipBadOption = False,
+) -> None:
+    """Build the phrase vocabulary of a set, and show what it reaches.
+
+    A phrase is what one edit puts in: "he", "this film". A pair is reached
+    when every phrase between its question and its target is there.
+
+    \b
+    [bold]Examples[/]
+      riseq vocab train.jsonl.gz
+      riseq vocab train.jsonl.gz --size 3000 --output phrases.txt
+    """
+    from riseq.core.edits import MARKER
+    from riseq.core.phrases import PhraseVocabulary
+    from riseq.data.sink import check_place, replace_file
+    from riseq.evaluate.tables import show_coverage
+    from riseq.text.words import forms
+
+    if output is not None:
+        check_place(output)
+    examples = _load_set(file, skip_bad, need_target=True)
+    pairs = [((MARKER, *forms(one.question)), (MARKER, *forms(one.target or ""))) for one in examples]
+    vocabulary = PhraseVocabulary.from_pairs(pairs, size)
+    sizes = sorted({k for k in COVERAGE_SIZES if k < len(vocabulary)} | {len(vocabulary)})
+    show_coverage(_console(), vocabulary.coverage(pairs, sizes))
+    if output is not None:
+        with replace_file(output) as out:
+            out.writelines(f"{line}\n".encode() for line in vocabulary.to_lines())
+        _say(f"wrote {_count(len(vocabulary), 'phrase')} to {output}")
+
+
+def _simplify_question(example: Example, system: System, show_edits: bool) -> None:
+    """Print the conversational form of one question, below its edits where they are wanted."""
+    (result,) = system.simplify([example])
+    if show_edits:
+        from riseq.evaluate.listing import show_edits as show
+
+        show(_console(), result)
+    typer.echo(result.text)
+
+
+def _simplify_all(system: System, examples: Iterator[Example]) -> Iterator[tuple[Example, Simplification]]:
+    asked, given = tee(examples)
+    return zip(asked, system.simplify(given), strict=True)
+
+
+def _read_questions(source: str, skip_bad: bool) -> tuple[int, Iterator[Example]]:
+    """Return how many examples there are, and the examples; every bad row is told before any work is done."""
+    from riseq.data.tables import read_examples
+
+    skipped: list[BadRow] = []
+    on_bad = skipped.append if skip_bad else None
+    if Path(source).is_file():
+        # Read twice: the first time checks and counts the rows, so that none of them has to be held.
+        total = sum(1 for _ in read_examples(source, on_bad=on_bad))
+        examples = read_examples(source, on_bad=(lambda _: None) if skip_bad else None)
+    else:
+        held = list(read_examples(source, on_bad=on_bad))
+        total, examples = len(held), iter(held)
+    _tell_skipped(skipped, total)
+    return total, examples
+
+
+def _load_set(name: Path, skip_bad: bool, need_target: bool = False) -> list[Example]:
+    """Return the examples of a file or a named set, of which there is at least one."""
+    from riseq.data.dataset import load_dataset
+
+    skipped: list[BadRow] = []
+    examples = load_dataset(name, on_bad=skipped.append if skip_bad else None, need_target=need_target)
+    _tell_skipped(skipped, len(examples))
+    if not examples:
+        raise InputError(f"{name}: no questions, expected at least one")
+    return examples
+
+
+def _tell_skipped(skipped: Sequence[BadRow], kept: int) -> None:
+    for row in skipped:
+        _say(f"skipped {row}")
+    if skipped:
+        _say(f"went on without {len(skipped):,} of {len(skipped) + kept:,} rows")
+
+
+def _show_help_alone(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), nl=False)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    # A pipe has no width to wrap at.
+    return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 1_000)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _say(message: str) -> None:
+    typer.echo(f"riseq: {message}", err=True)
+
+
+def _describe_usage(error: Exception) -> str:
+    """Return what is wrong with the command line, and where to read how it is used."""
+    told = error.format_message() if hasattr(error, "format_message") else str(error)
+    context = getattr(error, "ctx", None)
+    return f"{told.rstrip('.')}; see {context.command_path if context else 'riseq'} --help"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code: 2 for a user's mistake, told in one line."""
+    from riseq.data.bad_rows import BadRows
+
+    try:
+        code = app(args=arguments, prog_name="riseq", standalone_mode=False)
+        sys.stdout.flush()
+    except BadRows as error:
+        for row in error.rows:
+            _say(str(row))
+        _say(f"{_count(len(error.rows), 'bad row')}, nothing was done; --skip-bad goes on without bad rows")
+        return INPUT_ERROR
+    except InputError as error:
+        _say(str(error))
+        return INPUT_ERROR
+    except _USAGE_ERROR as error:
+        _say(_describe_usage(error))
+        return INPUT_ERROR
+    except (typer.Abort, KeyboardInterrupt):
+        code = INTERRUPTED
+    if code == INTERRUPTED:
+        _say("interrupted")
+    return code if isinstance(code, int) else 0

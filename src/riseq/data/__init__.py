@@ -1,0 +1,1 @@
+"""Readers and writers: one corpus or file format each, all giving Examples."""

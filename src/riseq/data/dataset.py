@@ -1,0 +1,91 @@
+"""Data sets by path or by short name, whatever their format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from riseq.data.bad_rows import BadRow, OnBad
+from riseq.data.canard import read_canard
+from riseq.data.cast import read_cast
+from riseq.data.convention import PAPER, Convention
+from riseq.data.document import read_objects
+from riseq.data.source import STDIN
+from riseq.data.stats import DatasetStats, Spread, stats
+from riseq.data.tables import SUFFIXES, read_examples
+from riseq.types import Example, InputError
+
+__all__ = ["DatasetStats", "Spread", "data_root", "find_dataset", "load_dataset", "read_dataset", "stats"]
+
+VARIABLE = "RISEQ_DATA"
+BESIDE = Path("..", "shared", "data")
+
+
+def load_dataset(
+    name: str | Path, *, root: Path | None = None, on_bad: OnBad | None = None, need_target: bool = False
+) -> list[Example]:
+    """Return the examples of a file, or of a data set such as ``canard/test.qonly`` or ``cast19/test``.
+
+    Short names are looked up in ``root``; without it where RISEQ_DATA says, or in ``../shared/data``. All rows are
+    good or BadRows is raised, unless ``on_bad`` takes the bad ones.
+    """
+    if root is None and not _is_path(name):
+        root = data_root(os.environ)
+    return list(read_dataset(find_dataset(name, root), on_bad=on_bad, need_target=need_target))
+
+
+def data_root(environment: Mapping[str, str]) -> Path | None:
+    """Return the folder of data sets: the one ``environment`` names, or ``../shared/data`` where there is one."""
+    named = environment.get(VARIABLE)
+    if not named:
+        return BESIDE if BESIDE.is_dir() else None
+    if not Path(named).is_dir():
+        raise InputError(f"{VARIABLE}: {named!r} is not a folder, expected the folder of the data sets")
+    return Path(named)
+
+
+def find_dataset(name: str | Path, root: Path | None) -> str | Path:
+    """Return the path that ``name`` is or stands for in ``root``; a name without ``.qa`` means ``.qonly``."""
+    if _is_path(name):
+        return name
+    if root is None:
+        raise InputError(f"{name}: no such file, and no data sets: {VARIABLE} is not set and there is no {BESIDE}")
+    # A file by its whole name, then a short name with what it leaves out.
+    endings = ["", *SUFFIXES, *(f".qonly{suffix}" for suffix in SUFFIXES)]
+    for ending in endings:
+        place = root / f"{name}{ending}"
+        if place.is_file():
+            return place
+    tried = f"{name}, {name}[.qonly] with {', '.join(SUFFIXES)}"
+    raise InputError(f"{name}: no such file, nor in {str(root)!r} as {tried}; there are {_list_names(root)}")
+
+
+def read_dataset(
+    path: str | Path,
+    *,
+    convention: Convention = PAPER,
+    on_bad: OnBad | None = None,
+    need_target: bool = False,
+) -> Iterator[Example]:
+    """Yield the examples of a table, or of an official CANARD or CAsT file by ``convention``."""
+    if not str(path).lower().endswith((".json", ".json.gz")):
+        return read_examples(path, on_bad=on_bad, need_target=need_target)
+    first = next(read_objects(path), None)
+    keys = first[1].keys() if first is not None and not isinstance(first, BadRow) else ()
+    if "History" in keys:
+        return read_canard(path, convention=convention, on_bad=on_bad)
+    if "turn" in keys:
+        return read_cast(path, convention=convention, on_bad=on_bad)
+    raise InputError(
+        f"{path}: expected CANARD's objects (with 'History') or CAsT's (with 'turn'); one row a line is .jsonl"
+    )
+
+
+def _is_path(name: str | Path) -> bool:
+    return str(name) == STDIN or os.path.exists(name)
+
+
+def _list_names(root: Path) -> str:
+    names = {str(path.relative_to(root)).removesuffix(end) for end in SUFFIXES for path in root.glob(f"*/*{end}")}
+    return ", ".join(sorted(names)) or "none"

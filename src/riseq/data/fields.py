@@ -1,0 +1,132 @@
+"""The columns of a table of questions, and the checks that make a row an example."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from riseq.types import Example, InputError
+
+COLUMNS = ("id", "context", "question", "target")
+REQUIRED = ("context", "question")
+
+_JSON_NAMES: dict[type, str] = {
+    bool: "the boolean",
+    int: "the number",
+    float: "the number",
+    str: "the string",
+    list: "the list",
+    dict: "the object",
+}
+_LONGEST_SHOWN = 60
+
+
+class FieldError(ValueError):
+    """What is wrong with one row, without its place: the reader that knows the place makes it a BadRow."""
+
+
+def describe(value: object) -> str:
+    """Return a short name for a value as JSON knows it, for messages."""
+    if value is None:
+        return "null"
+    shown = repr(value)
+    if len(shown) > _LONGEST_SHOWN:
+        shown = shown[: _LONGEST_SHOWN - 3] + "..."
+    return f"{_JSON_NAMES.get(type(value), f'the {type(value).__name__}')} {shown}"
+
+
+def take(row: Mapping[str, object], field: str, expected: str) -> object:
+    """Return the value of ``field``, which the row must have."""
+    try:
+        return row[field]
+    except KeyError:
+        raise FieldError(f"{field}: missing, expected {expected}; got {', '.join(row) or 'no fields'}") from None
+
+
+def take_text(row: Mapping[str, object], field: str) -> str:
+    """Return the text of ``field``, which must be there and not be blank."""
+    text = check_text(field, take(row, field, "a string"))
+    if not text or text.isspace():
+        raise FieldError(f"{field}: empty, expected some text")
+    return text
+
+
+def take_utterances(row: Mapping[str, object], field: str) -> tuple[str, ...]:
+    """Return the utterances of ``field``, which must be a list of strings."""
+    value = take(row, field, "a list of strings")
+    if not isinstance(value, list):
+        raise FieldError(f"{field}: got {describe(value)}, expected a list of strings")
+    for place, utterance in enumerate(value):
+        if type(utterance) is not str or not utterance.isascii():  # spares most utterances the longer check
+            check_text(f"{field}[{place}]", utterance)
+    return tuple(value)
+
+
+def check_text(field: str, value: object) -> str:
+    """Return ``value`` where it is a string that UTF-8 can hold."""
+    if not isinstance(value, str):
+        raise FieldError(f"{field}: got {describe(value)}, expected a string")
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            # JSON may spell such a thing ("\ud83d"); no file could ever be written with it.
+            raise FieldError(f"{field}: half a surrogate pair at character {error.start}, expected Unicode") from None
+    return value
+
+
+def parse_cell(cell: str) -> list[object]:
+    """Return the utterances in a text cell: a JSON list, or plain text, which is one utterance."""
+    text = cell.strip()
+    if not text:
+        return []
+    if text.startswith("["):
+        try:
+            parsed = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            # "[laughs] and then?" is something a person says; '["and then?' is a list that was cut.
+            if text[1:].lstrip().startswith('"'):
+                raise FieldError(f"context: {describe(text)} is broken JSON ({error}), expected a JSON list") from None
+        else:
+            if isinstance(parsed, list):
+                return parsed
+    return [cell]
+
+
+def parse_example(row: Mapping[str, object], number: int, need_target: bool) -> Example:
+    """Return the example in ``row``; row ``number`` is its id where it has none."""
+    context = take_utterances(row, "context")
+    question = take_text(row, "question")
+    name = row.get("id")
+    if type(name) is int:
+        name = str(name)
+    elif name is None or name == "":
+        name = str(number)
+    else:
+        name = check_text("id", name)
+    target = row.get("target")
+    if target is not None:
+        target = check_text("target", target)
+        if not target or target.isspace():
+            target = None
+    if need_target and target is None:
+        raise FieldError(f"target: {'empty' if 'target' in row else 'missing'}, expected some text")
+    return Example(id=name, context=context, question=question, target=target)
+
+
+def example_row(example: Example) -> dict[str, object]:
+    """Return the row that stands for ``example`` in a table; every example has the same columns."""
+    return {
+        "id": example.id,
+        "context": list(example.context),
+        "question": example.question,
+        "target": example.target,
+    }
+
+
+def check_columns(file: str, found: Iterable[str], need_target: bool) -> None:
+    """Raise where a table lacks a column that every row needs."""
+    columns = list(found)
+    for column in (*REQUIRED, "target") if need_target else REQUIRED:
+        if column not in columns:
+            raise InputError(f"{file}: no column {column!r}; the columns are {', '.join(map(repr, columns)) or 'none'}")

@@ -1,0 +1,86 @@
+"""Files as they go out: whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from riseq.types import InputError
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+
+def check_place(path: str | Path) -> None:
+    """Raise where a file cannot be put at ``path``."""
+    place = Path(os.path.realpath(path))
+    folder = place.parent
+    if place.is_dir():
+        raise InputError(f"{path}: is a folder, expected a file name")
+    if place.exists() and not place.is_file():
+        raise InputError(f"{path}: is not a regular file, expected one that may be replaced")
+    if not folder.is_dir():
+        raise InputError(f"{path}: there is no folder {str(folder)!r} to write it in")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{path}: the folder {str(folder)!r} cannot be written to")
+
+
+@contextmanager
+def replace_file(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a file that takes the place of ``path`` when the block ends well, and is removed when it does not."""
+    check_place(path)
+    place = Path(os.path.realpath(path))  # a link stays a link, to the new file
+    temporary = place.with_name(f".riseq-{secrets.token_hex(8)}.tmp")
+    try:
+        with _Temporary(temporary, path) as raw, io.BufferedWriter(raw) as file:
+            yield cast(BinaryIO, file)
+            file.flush()
+            with _told(path):
+                os.fsync(file.fileno())
+        with _told(path):
+            if place.exists():
+                shutil.copymode(place, temporary)
+            os.replace(temporary, place)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+class _Temporary(io.FileIO):
+    """A new file whose complaints name the file it will be."""
+
+    def __init__(self, temporary: Path, path: str | Path) -> None:
+        self._path = path
+        with _told(path):
+            super().__init__(temporary, "xb")
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        with _told(self._path):
+            return super().write(data)
+
+
+@contextmanager
+def _told(path: str | Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+@contextmanager
+def compress(file: BinaryIO, wanted: bool) -> Iterator[BinaryIO]:
+    """Open a gzip stream into ``file`` where it is wanted; the same rows always give the same bytes."""
+    if not wanted:
+        yield file
+        return
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as packed:
+        buffer = io.BufferedWriter(cast(io.RawIOBase, packed), 1 << 16)
+        yield cast(BinaryIO, buffer)
+        buffer.flush()

@@ -1,0 +1,186 @@
+"""Tables of questions: JSONL, CSV, TSV and Parquet in and out, a row at a time, by the file's suffix."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from riseq.data.bad_rows import BadRow, BadRows, OnBad, sift
+from riseq.data.delimited import DelimitedWriter, read_delimited
+from riseq.data.fields import FieldError, example_row, parse_example
+from riseq.data.jsonl import JsonlWriter, read_jsonl
+from riseq.data.parquet import ParquetWriter, check_pyarrow, read_parquet
+from riseq.data.sink import check_place, compress, replace_file
+from riseq.data.source import STDIN, check_source, name_source, open_source
+from riseq.types import Example, InputError
+
+__all__ = [
+    "BadRow",
+    "BadRows",
+    "Record",
+    "check_output",
+    "example_row",
+    "read_examples",
+    "read_records",
+    "write_rows",
+]
+
+STDOUT = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An example and the row it was read from, with every column the file has."""
+
+    example: Example
+    row: Mapping[str, object]
+
+
+class RowWriter(Protocol):
+    """What a format does with rows that go out."""
+
+    def write(self, row: Mapping[str, object]) -> None:
+        """Take one row."""
+        ...
+
+    def finish(self) -> None:
+        """Write what is still held, after the last row."""
+        ...
+
+    def abandon(self) -> None:
+        """Let go of a file that will not be finished."""
+        ...
+
+
+class RowReader(Protocol):
+    """What a format makes of a file: each row with its line, or what is wrong with it."""
+
+    def __call__(
+        self, file: BinaryIO, name: str, need_target: bool
+    ) -> Iterator[tuple[int, dict[str, object]] | BadRow]:
+        """Yield the rows of ``file``, which messages call ``name``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A file format: how it is read, how it is written, and what must be installed for it."""
+
+    read: RowReader
+    writer: Callable[[BinaryIO], RowWriter]
+    check: Callable[[], None] | None = None
+
+
+_JSONL = Format(read_jsonl, JsonlWriter)
+_CSV = Format(partial(read_delimited, delimiter=","), partial(DelimitedWriter, delimiter=","))
+_TSV = Format(partial(read_delimited, delimiter="\t"), partial(DelimitedWriter, delimiter="\t"))
+_PARQUET = Format(read_parquet, ParquetWriter, check_pyarrow)
+
+SUFFIXES = {
+    ".jsonl": _JSONL,
+    ".csv": _CSV,
+    ".tsv": _TSV,
+    ".parquet": _PARQUET,
+    ".jsonl.gz": _JSONL,
+    ".csv.gz": _CSV,
+    ".tsv.gz": _TSV,
+}
+"""The formats by the end of a file's name, in any case."""
+
+
+def read_examples(path: str | Path, *, on_bad: OnBad | None = None, need_target: bool = False) -> Iterator[Example]:
+    """Yield the examples of the file at ``path``, holding one row (in Parquet one batch) in memory; ``-`` is JSONL
+    on standard input.
+
+    Each bad row goes to ``on_bad`` and is passed over. Without ``on_bad`` the good rows come first and then, after
+    the last of them, BadRows is raised with every bad one: whoever needs all or nothing takes the whole iterator
+    before using any of it. A file that cannot be read to its end raises InputError in either case.
+    """
+    return (record.example for record in read_records(path, on_bad=on_bad, need_target=need_target))
+
+
+def read_records(path: str | Path, *, on_bad: OnBad | None = None, need_target: bool = False) -> Iterator[Record]:
+    """Yield the examples at ``path`` as ``read_examples`` does, each with its whole row."""
+    form = _find_format(path)
+    check_source(path)
+    if form.check is not None:
+        form.check()
+    return sift(_parse_rows(path, form, need_target), on_bad)
+
+
+def write_rows(path: str | Path, rows: Iterable[Mapping[str, object]]) -> int:
+    """Write ``rows`` to ``path`` as they come and return how many there were; ``-`` is JSONL on standard output.
+
+    The file appears when the last row is in it: an error or an interrupt, in ``rows`` too, leaves what was there
+    before. The first row names the columns of CSV, TSV and Parquet, where lists and objects are cells of JSON (in
+    Parquet, lists and structs). What has gone to standard output cannot be taken back.
+    """
+    check_output(path)
+    form = _find_format(path)
+    if str(path) == STDOUT:
+        return _write_all(JsonlWriter(sys.stdout.buffer, flush=True), rows, "<stdout>")
+    with replace_file(path) as file, compress(file, str(path).lower().endswith(".gz")) as stream:
+        return _write_all(form.writer(stream), rows, path)
+
+
+def check_output(path: str | Path) -> None:
+    """Raise what ``write_rows`` would raise about ``path`` itself, before any long work."""
+    form = _find_format(path)
+    if str(path) != STDOUT:
+        check_place(path)
+    if form.check is not None:
+        form.check()
+
+
+def _find_format(path: str | Path) -> Format:
+    if str(path) in (STDIN, STDOUT):
+        return _JSONL
+    name = Path(path).name.lower()
+    for suffix, form in SUFFIXES.items():
+        if name.endswith(suffix):
+            return form
+    raise InputError(f"{path}: unknown kind of file, expected a name that ends in {', '.join(SUFFIXES)}")
+
+
+def _parse_rows(path: str | Path, form: Format, need_target: bool) -> Iterator[Record | BadRow]:
+    name = name_source(path)
+    with open_source(path) as file:
+        # Bad rows count, so that a row's number does not depend on what becomes of the others.
+        for number, row in enumerate(form.read(file, name, need_target), 1):
+            if isinstance(row, BadRow):
+                yield row
+                continue
+            line, fields = row
+            try:
+                example = parse_example(fields, number, need_target)
+            except FieldError as error:
+                yield BadRow(name, line, str(error))
+            else:
+                yield Record(example, fields)
+
+
+def _write_all(writer: RowWriter, rows: Iterable[Mapping[str, object]], path: str | Path) -> int:
+    count = 0
+    try:
+        for row in rows:
+            count += 1
+            _answer(partial(writer.write, row), path, count)
+        _answer(writer.finish, path, count)
+    except BaseException:
+        writer.abandon()
+        raise
+    return count
+
+
+def _answer(step: Callable[[], None], path: str | Path, count: int) -> None:
+    """Take one step of a writer, telling its complaint with the place."""
+    try:
+        step()
+    except FieldError as error:
+        raise InputError(f"{path}: row {count}: {error}") from None
+    except UnicodeEncodeError:
+        raise InputError(f"{path}: row {count}: half a surrogate pair in the text, expected Unicode") from None

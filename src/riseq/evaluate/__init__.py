@@ -1,0 +1,1 @@
+"""Run a system on a set, and tell how it did."""

@@ -1,0 +1,78 @@
+"""One simplification as a person reads it: the dialogue, the question, the edits and the result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from riseq.types import Example, Simplification, TextEdit
+
+_LABEL_WIDTH = 11
+
+
+def show(console: Console, example: Example, result: Simplification) -> None:
+    """Print ``result`` with its dialogue; edits are struck and coloured, or marked ``[-old-]{+new+}``."""
+    console.print(Text(example.id, style="bold cyan"), soft_wrap=True)
+    lines = list(_lines(example, result, marked=_needs_marks(console)))
+    if console.is_terminal:
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column(width=_LABEL_WIDTH)
+        grid.add_column()
+        for label, text in lines:
+            grid.add_row(Text(f"  {label}", style="dim"), text)
+        console.print(grid)
+    else:
+        # A pipe has no width: a line stays a line.
+        for label, text in lines:
+            console.print(Text(f"  {label}".ljust(_LABEL_WIDTH + 1)).append_text(text), soft_wrap=True)
+    console.print()
+
+
+def show_edits(console: Console, result: Simplification) -> None:
+    """Print one line a pass, with its edits in place."""
+    for text in _passes(result, marked=_needs_marks(console)):
+        console.print(text, soft_wrap=True)
+
+
+def mark_edits(before: str, edits: Iterable[TextEdit], marked: bool) -> Text:
+    """Return ``before`` with its edits in place: styled, or between brackets where ``marked``."""
+    text, done = Text(), 0
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+        text.append(before[done : edit.start])
+        old = Text(f"[-{edit.old}-]" if marked else edit.old, style="red strike") if edit.old else None
+        new = Text(f"{{+{edit.new}+}}" if marked else edit.new, style="bold green") if edit.new else None
+        # A word that comes in has no spaces of its own; what it replaces stands beside it.
+        opens = old is None and edit.start > 0
+        text.append(" " if opens else "")
+        text.append_text(Text(" " if not marked else "").join(part for part in (old, new) if part is not None))
+        text.append(" " if old is None and not opens else "")
+        done = edit.end
+    text.append(before[done:])
+    return text
+
+
+def _needs_marks(console: Console) -> bool:
+    return not console.is_terminal or console.no_color or console.color_system is None
+
+
+def _lines(example: Example, result: Simplification, marked: bool) -> Iterator[tuple[str, Text]]:
+    for place, utterance in enumerate(example.context):
+        yield "" if place else "context", Text(utterance, style="dim")
+    yield "question", Text(result.question)
+    passes = list(_passes(result, marked))
+    for number, text in enumerate(passes, 1):
+        yield "edits" if len(passes) == 1 else f"edits {number}", text
+    if not passes:
+        yield "edits", Text("none", style="dim")
+    yield "result", Text(result.text, style="bold")
+
+
+def _passes(result: Simplification, marked: bool) -> Iterator[Text]:
+    before = result.question
+    for step in result.steps:
+        if step.edits:
+            yield mark_edits(before, step.edits, marked)
+        before = step.text

@@ -1,0 +1,1 @@
+"""BLEU, ROUGE-L, CIDEr, exact match, edit statistics and significance: pure functions on strings."""

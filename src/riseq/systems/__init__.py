@@ -1,0 +1,1 @@
+"""Anything that simplifies, behind one protocol."""

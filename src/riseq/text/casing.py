@@ -1,0 +1,212 @@
+"""How a word is written: its capitals and accents, learnt from the question and the dialogue before it."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from riseq.text.spacing import Token, is_word
+from riseq.text.words import Word, split
+
+# Words that start sentences without being names. They are never written with a capital on the strength of one seen
+# elsewhere ("It", the film), and lose the capital they had when they no longer come first.
+_ORDINARY_LIST = """
+    a an the this that these those some any all both each every either neither no none other another such same
+    he she it they we you him her them us me his hers its their theirs our ours your yours my mine himself herself
+    itself themselves one ones someone anyone everyone something anything everything nothing there here
+    what which who whom whose when where why how whether if because since although though unless while whereas until
+    and or but nor so yet then than as also too only just even still not aside besides apart regarding concerning
+    of in on at by for with from to into onto about above across after against along among around before behind below
+    beneath between beyond despite down during except inside like near off out outside over past per through throughout
+    under up upon via within without according
+    is are was were be been being am do does did done doing have has had having can could will would shall should may
+    might must ought need dare get got give gave given make made take took taken go went gone come came say said says
+    tell describe explain name list show find compare define discuss mention identify please know think see talk let
+    isn aren wasn weren don doesn didn haven hasn hadn couldn won wouldn shouldn
+    okay ok yes well oh hi hello thanks now next later once first last more most much many few several further
+    whatever whichever whoever however otherwise instead
+"""
+_ORDINARY = frozenset(_ORDINARY_LIST.split())
+_SENTENCE_ENDS = frozenset(".?!。？！")
+_ABBREVIATED = frozenset(("mr", "mrs", "ms", "dr", "st", "jr", "sr", "vs", "no"))  # Their dots end no sentence.
+_QUOTES = frozenset("\"'“‘«([{")
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """One text that words have been seen in."""
+
+    text: str
+    words: tuple[Word, ...]
+    initial: frozenset[int]
+    """Which words start a sentence, so that their capital says nothing."""
+
+    def surface(self, index: int) -> str:
+        """Return the word as it was written, without what nobody sees."""
+        word = self.words[index]
+        written = self.text[word.start : word.end]
+        if written.isascii():
+            return written
+        return "".join(character for character in written if unicodedata.category(character) not in ("Cc", "Cf", "Cs"))
+
+    def is_name(self, index: int) -> bool:
+        """Return whether the word has a capital that it does not owe to its place."""
+        surface = self.surface(index)
+        if not _has_capital(surface):
+            return False
+        if index not in self.initial or any(character.isupper() for character in surface[1:]):
+            return True
+        # "Frank" of "Frank Zappa": the next word's capital speaks for it.
+        follows = index + 1 < len(self.words) and self.spaced(index + 1)
+        return follows and self.words[index].form not in _ORDINARY and _has_capital(self.surface(index + 1))
+
+    def spaced(self, index: int) -> bool:
+        """Return whether there is a space before the word at ``index``, which is not the first."""
+        return self.words[index - 1].end < self.words[index].start
+
+
+class Spelling:
+    """How words are written in a question and the dialogue before it."""
+
+    def __init__(self, question: str, context: Iterable[str] = ()) -> None:
+        """Read the question and ``context``, leaving out the texts whose capitals say nothing."""
+        self._shouts = _shouts(question)
+        sources = (_read(text) for text in (question, *context))
+        self._sources = [source for source in sources if not _is_flat(source)]
+
+    def write(self, phrase: Sequence[str]) -> list[Token]:
+        """Return the words of ``phrase`` as they are written in the middle of a sentence."""
+        tokens: list[Token] = []
+        while len(tokens) < len(phrase):
+            position = len(tokens)
+            run = self._find_run(phrase[position:])
+            tokens += run or [Token(phrase[position], self._write_word(phrase[position]))]
+        return [_recase(token, token.surface.upper()) for token in tokens] if self._shouts else tokens
+
+    def is_name(self, form: str) -> bool:
+        """Return whether the word is written with a capital wherever it is seen, except where that says nothing."""
+        return form not in _ORDINARY and _has_capital(self._write_word(form))
+
+    def is_ordinary(self, form: str) -> bool:
+        """Return whether the word would be written without a capital in the middle of a sentence."""
+        if form == "i" or self.is_name(form):
+            return False
+        return form in _ORDINARY or form.endswith("ly") or any(True for _ in self._seen(form))
+
+    def _write_word(self, form: str) -> str:
+        if form == "i":
+            return "I"
+        if form in _ORDINARY or not is_word(form):
+            return form
+        seen = list(self._seen(form))
+        # One that was ever written small is no name.
+        return next((surface for surface in seen if not _has_capital(surface)), seen[0]) if seen else form
+
+    def _seen(self, form: str) -> Iterable[str]:
+        """Yield how the word was written where its capitals mean something."""
+        for source in self._sources:
+            for index, word in enumerate(source.words):
+                if word.form == form and (index not in source.initial or source.is_name(index)):
+                    yield source.surface(index)
+
+    def _find_run(self, phrase: Sequence[str]) -> list[Token]:
+        """Return the longest start of ``phrase``, two words or more, that was seen as a whole, written as it was."""
+        best: tuple[int, _Source, int] | None = None
+        for source in self._sources:
+            for start, word in enumerate(source.words):
+                if word.form == phrase[0]:
+                    length = _count_alike(phrase, source.words[start:])
+                    if length >= 2 and (best is None or length > best[0]):
+                        best = length, source, start
+        return _copy_run(*best) if best else []
+
+
+def capitalise(token: Token) -> Token:
+    """Return the token with a first capital, if it has no capital yet (an iPhone stays one)."""
+    return token if _has_capital(token.surface) else _recase(token, token.surface[:1].upper() + token.surface[1:])
+
+
+def lower_first(token: Token) -> Token:
+    """Return the token without its first capital, if that is its only one."""
+    surface = token.surface
+    if any(character.isupper() for character in surface[1:]):
+        return token
+    return _recase(token, surface[:1].lower() + surface[1:])
+
+
+def has_first_capital(surface: str) -> bool:
+    """Return whether the first character is a capital."""
+    return surface[:1].isupper()
+
+
+def _copy_run(length: int, source: _Source, start: int) -> list[Token]:
+    tokens = []
+    for index in range(start, start + length):
+        form, surface = source.words[index].form, source.surface(index)
+        # "The" keeps the capital it has in "by The Band", not that of "of The" or of a sentence's start.
+        ordinary = form in _ORDINARY and not (index + 1 < start + length and source.is_name(index + 1))
+        if form == "i":
+            surface = "I"
+        elif _has_capital(surface) and (ordinary or not source.is_name(index)):
+            surface = form if surface.isascii() else surface.lower()
+        before = source.spaced(index) if index else None
+        after = source.spaced(index + 1) if index + 1 < len(source.words) else None
+        token = Token(form, form, space_before=before, space_after=after, follows=index > start)
+        tokens.append(_recase(token, surface))
+    return tokens
+
+
+def _recase(token: Token, surface: str) -> Token:
+    """Return the token written as ``surface``, unless that would be read as another word (``ß`` has no capital)."""
+    if surface == token.surface or [word.form for word in split(surface)] != [token.form]:
+        return token
+    return Token(token.form, surface, token.index, token.space_before, token.space_after, token.follows)
+
+
+def find_sentence_starts(text: str) -> frozenset[int]:
+    """Return which words of ``text`` start a sentence, and so have a capital that says nothing."""
+    return _read(text).initial
+
+
+@lru_cache(maxsize=1024)
+def _read(text: str) -> _Source:
+    words = tuple(split(text))
+    initial = set()
+    starts = True
+    for index, word in enumerate(words):
+        if starts:
+            initial.add(index)
+        if word.form in _SENTENCE_ENDS:
+            before = words[index - 1].form if index else ""
+            starts = word.form != "." or not (len(before) == 1 or before in _ABBREVIATED)
+        elif word.form not in _QUOTES:
+            starts = False
+    return _Source(text, words, frozenset(initial))
+
+
+def _has_capital(surface: str) -> bool:
+    return any(character.isupper() for character in surface)
+
+
+def _shouts(text: str) -> bool:
+    return text.isupper() and sum(is_word(word.form) for word in split(text)) > 1
+
+
+def _is_flat(source: _Source) -> bool:
+    """Return whether the text's capitals say nothing: it has none, or (a headline) every word has one."""
+    surfaces = [source.surface(index) for index in range(len(source.words))]
+    cased = [surface for surface in surfaces if surface[:1].isalpha()]
+    if not any(_has_capital(surface) for surface in cased):
+        return True
+    return len(cased) > 4 and all(has_first_capital(surface) for surface in cased)
+
+
+def _count_alike(phrase: Sequence[str], words: Sequence[Word]) -> int:
+    count = 0
+    for form, word in zip(phrase, words, strict=False):
+        if form != word.form:
+            break
+        count += 1
+    return count

@@ -1,0 +1,140 @@
+"""Words to the word pieces a network reads, and where each word's first piece is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from tokenizers import Token
+from tokenizers.models import WordPiece
+
+from riseq.types import InputError
+
+CACHED_WORDS = 100_000
+"""How many words' pieces are remembered; CANARD has about 30,000 different words."""
+
+_MAX_CHARACTERS = 100  # BERT gives up on a longer word and calls it unknown.
+
+# MPNet's vocabulary is BERT's with its own four marks put first, and its networks know those: they win where present.
+_SPECIALS = {
+    "cls": ("<s>", "[CLS]"),
+    "sep": ("</s>", "[SEP]"),
+    "pad": ("<pad>", "[PAD]"),
+    "unk": ("[UNK]", "<unk>"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """A word sequence in pieces: the piece ids, and for each word the index of its first piece."""
+
+    ids: list[int]
+    firsts: list[int]
+
+
+class Pieces:
+    """A word-piece vocabulary (BERT's or MPNet's) that cuts words, as ``riseq.text.words`` makes them, into pieces."""
+
+    def __init__(self, vocabulary: Mapping[str, int], source: str = "the vocabulary") -> None:
+        """Take piece -> id; ``source`` names the vocabulary in errors."""
+        self._vocabulary = dict(vocabulary)
+        self._source = source
+        self.cls_id, self.sep_id, self.pad_id, self.unk_id = (
+            self._vocabulary[_find_special(self._vocabulary, names, source)] for names in _SPECIALS.values()
+        )
+        unknown = _find_special(self._vocabulary, _SPECIALS["unk"], source)
+        self._model = WordPiece(self._vocabulary, unk_token=unknown, max_input_chars_per_word=_MAX_CHARACTERS)
+        self.cut = lru_cache(maxsize=CACHED_WORDS)(self._cut)
+        """The ids of one word's pieces, never empty."""
+
+    @classmethod
+    def load(cls, path: str | Path) -> Pieces:
+        """Return the vocabulary in a ``tokenizer.json``, a ``vocab.txt``, or a folder that has one of them."""
+        path = Path(path)
+        if path.is_dir():
+            found = next((path / name for name in ("tokenizer.json", "vocab.txt") if (path / name).is_file()), None)
+            if found is None:
+                raise InputError(f"{path}: no vocabulary in this folder; expected tokenizer.json or vocab.txt")
+            path = found
+        try:
+            text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{path}: cannot read the vocabulary ({error.strerror})") from error
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: not UTF-8 text at byte {error.start}; expected a vocabulary") from error
+        vocabulary = _read_json(text, path) if path.suffix == ".json" else _read_lines(text)
+        return cls(vocabulary, str(path))
+
+    def __len__(self) -> int:
+        return len(self._vocabulary)
+
+    @property
+    def vocabulary(self) -> Mapping[str, int]:
+        """The id of each piece."""
+        return MappingProxyType(self._vocabulary)
+
+    def __reduce__(self) -> tuple[type[Pieces], tuple[dict[str, int], str]]:
+        # The cache and the compiled model don't travel to another process; the vocabulary does.
+        return Pieces, (self._vocabulary, self._source)
+
+    def _cut(self, word: str) -> tuple[int, ...]:
+        return tuple(token.id for token in self._tokenize(word))
+
+    def encode(self, words: Iterable[str]) -> Encoding:
+        """Return the pieces of all ``words`` in a row; no special pieces are added."""
+        ids: list[int] = []
+        firsts: list[int] = []
+        for word in words:
+            firsts.append(len(ids))
+            ids.extend(self.cut(word))
+        return Encoding(ids, firsts)
+
+    def spell(self, word: str) -> tuple[str, ...]:
+        """Return the pieces of one word as strings, ``##`` on all but the first."""
+        return tuple(token.value for token in self._tokenize(word))
+
+    def save(self, path: str | Path) -> None:
+        """Write the vocabulary to ``path`` in the form of ``vocab.txt``: one piece a line, in the order of ids."""
+        ordered = sorted(self._vocabulary, key=self._vocabulary.__getitem__)
+        if [self._vocabulary[piece] for piece in ordered] != list(range(len(ordered))):
+            raise ValueError(f"{self._source}: its ids are not 0 to {len(ordered) - 1}; line numbers can't say them")
+        Path(path).write_text("".join(f"{piece}\n" for piece in ordered), encoding="utf-8", newline="\n")
+
+    def _tokenize(self, word: str) -> list[Token]:
+        if not word:
+            raise ValueError("an empty word has no pieces")
+        return self._model.tokenize(word)
+
+
+def _read_lines(text: str) -> dict[str, int]:
+    # str.splitlines would also break at the exotic line ends that are pieces of their own in BERT's vocabulary.
+    return {line.rstrip("\r"): index for index, line in enumerate(text.removesuffix("\n").split("\n"))}
+
+
+def _read_json(text: str, path: Path) -> dict[str, int]:
+    try:
+        settings: Any = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}, line {error.lineno}: not JSON ({error.msg}); expected a tokenizer.json") from error
+    model = settings.get("model") if isinstance(settings, dict) else None
+    if not isinstance(model, dict) or not isinstance(model.get("vocab"), dict):
+        raise InputError(f"{path}: no field model.vocab with pieces and ids; expected a WordPiece tokenizer.json")
+    if model.get("type", "WordPiece") != "WordPiece":
+        raise InputError(f"{path}: model.type is {model['type']!r}; expected WordPiece")
+    normalizer = settings.get("normalizer")
+    if isinstance(normalizer, dict) and normalizer.get("lowercase") is False:
+        raise InputError(f"{path}: normalizer.lowercase is false; expected an uncased tokenizer")
+    added = settings.get("added_tokens") or []
+    return {**model["vocab"], **{token["content"]: token["id"] for token in added}}
+
+
+def _find_special(vocabulary: Mapping[str, int], names: tuple[str, ...], source: str) -> str:
+    found = next((name for name in names if name in vocabulary), None)
+    if found is None:
+        raise InputError(f"{source}: no special piece {' or '.join(names)}; expected a BERT or MPNet vocabulary")
+    return found

@@ -1,0 +1,171 @@
+"""From edits of words back to the user's own string, as a person would write it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from riseq.core.edits import MARKER, Edit, Op, apply
+from riseq.text.casing import Spelling, capitalise, find_sentence_starts, has_first_capital, lower_first
+from riseq.text.spacing import Token, is_word, needs_space
+from riseq.text.words import Word, split
+from riseq.types import Step, TextEdit
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """A run of positions with one edit: an INSERT, or neighbouring DELETEs or SUBSTITUTEs."""
+
+    op: Op
+    first: int
+    last: int
+    phrase: tuple[str, ...]
+
+
+def realise(
+    text: str,
+    edits: Sequence[Edit],
+    context: Sequence[str] = (),
+    probabilities: Sequence[float] | None = None,
+) -> Step:
+    """Return the string that ``edits`` make of ``text`` and what changed where; position 0 is the marker's.
+
+    Kept words keep their characters and spacing; where nothing is edited the string is the input exactly. New words
+    take the capitals and accents they have in ``text`` and ``context``. The words of the result, as ``split`` reads
+    them, are what ``apply`` makes of the words of ``text``, provided every word of a phrase is a word to ``split``.
+    The edits' spans cover words, not the spaces and capitals that change with them; an edit of several positions has
+    the least of their ``probabilities``.
+    """
+    words = split(text)
+    apply([MARKER, *(word.form for word in words)], edits)  # Raises on edits that don't fit.
+    if probabilities is not None and len(probabilities) != len(edits):
+        raise ValueError(f"{len(probabilities)} probabilities for {len(edits)} edits")
+    spans = _find_spans(words, edits)
+    if not spans:
+        return Step(text)
+    spelling = Spelling(text, context)
+    tokens, changes = _edit(text, words, spans, spelling, probabilities)
+    return Step(_write(text, words, _recapitalise(text, words, tokens, spelling)), changes)
+
+
+def _find_spans(words: Sequence[Word], edits: Sequence[Edit]) -> list[_Span]:
+    """Return the edits that have an effect, neighbours as one."""
+    spans: list[_Span] = []
+    position = 0
+    while position < len(edits):
+        edit, first = edits[position], position
+        position += 1
+        if edit.op in (Op.DELETE, Op.SUBSTITUTE):
+            while position < len(edits) and edits[position].op is edit.op:
+                position += 1
+            old = tuple(word.form for word in words[first - 1 : position - 1])
+            if edit.phrase != old:
+                spans.append(_Span(edit.op if edit.phrase else Op.DELETE, first, position - 1, edit.phrase))
+        elif edit.op is Op.INSERT and edit.phrase:
+            spans.append(_Span(Op.INSERT, first, first, edit.phrase))
+    return spans
+
+
+def _edit(
+    text: str,
+    words: Sequence[Word],
+    spans: Sequence[_Span],
+    spelling: Spelling,
+    probabilities: Sequence[float] | None,
+) -> tuple[list[Token], tuple[TextEdit, ...]]:
+    tokens: list[Token] = []
+    written: list[tuple[_Span, int, int]] = []
+    position = 1
+    for span in spans:
+        kept = span.last if span.op is Op.INSERT else span.first - 1
+        tokens += [_keep(text, words, index) for index in range(position - 1, kept)]
+        start = len(tokens)
+        tokens += spelling.write(span.phrase)
+        written.append((span, start, len(tokens)))
+        position = span.last + 1
+    tokens += [_keep(text, words, index) for index in range(position - 1, len(words))]
+    changes = []
+    for span, start, end in written:
+        old_start, old_end = _locate(words, span)
+        least = None if probabilities is None else min(probabilities[span.first : span.last + 1])
+        changes.append(TextEdit(span.op, old_start, old_end, text[old_start:old_end], _join(tokens, start, end), least))
+    return tokens, tuple(changes)
+
+
+def _locate(words: Sequence[Word], span: _Span) -> tuple[int, int]:
+    if span.op is not Op.INSERT:
+        return words[span.first - 1].start, words[span.last - 1].end
+    place = words[span.first - 1].end if span.first else words[0].start if words else 0
+    return place, place
+
+
+def _keep(text: str, words: Sequence[Word], index: int) -> Token:
+    word = words[index]
+    before = words[index - 1].end < word.start if index else None
+    after = word.end < words[index + 1].start if index + 1 < len(words) else None
+    return Token(word.form, _surface(text, word), index, before, after)
+
+
+def _recapitalise(text: str, words: Sequence[Word], tokens: Sequence[Token], spelling: Spelling) -> list[Token]:
+    """Return the tokens with the capitals that their new places ask for."""
+    result = list(tokens)
+    for place, token in enumerate(tokens):
+        if _has_lost_name(text, words, tokens, place) and spelling.is_ordinary(token.form):
+            result[place] = lower_first(token)
+    old = next((index for index, word in enumerate(words) if is_word(word.form)), None)
+    new = next((place for place, token in enumerate(tokens) if is_word(token.form)), None)
+    if old is None or new is None or tokens[new].index == old or not has_first_capital(_surface(text, words[old])):
+        return result
+    # The first letter is a capital because the input's was; the word it was on keeps it only if it is a name.
+    result[new] = capitalise(result[new])
+    for place, token in enumerate(result):
+        if token.index == old and spelling.is_ordinary(token.form):
+            result[place] = lower_first(token)
+    return result
+
+
+def _has_lost_name(text: str, words: Sequence[Word], tokens: Sequence[Token], place: int) -> bool:
+    """Return whether the token had its capital from a name that is gone: "The" of "The Cult's tour" in "the tour"."""
+    index, starts = tokens[place].index, find_sentence_starts(text)
+    if index is None or index in starts or index + 1 == len(words):
+        return False
+    if not (has_first_capital(tokens[place].surface) and has_first_capital(_surface(text, words[index + 1]))):
+        return False
+    names_before = [token for token in tokens[:place][-1:] if has_first_capital(token.surface)]
+    if any(name.index == index - 1 and name.index not in starts for name in names_before):
+        return False
+    return place + 1 == len(tokens) or tokens[place + 1].index != index + 1
+
+
+def _surface(text: str, word: Word) -> str:
+    return text[word.start : word.end]
+
+
+def _write(text: str, words: Sequence[Word], tokens: Sequence[Token]) -> str:
+    if not tokens:
+        return ""
+    parts = [text[: words[0].start]] if tokens[0].index == 0 else []
+    for position, token in enumerate(tokens):
+        if position:
+            parts.append(_space(text, words, tokens, position))
+        parts.append(token.surface)
+    if tokens[-1].index is not None and tokens[-1].index == len(words) - 1:
+        parts.append(text[words[-1].end :])
+    return "".join(parts)
+
+
+def _space(text: str, words: Sequence[Word], tokens: Sequence[Token], position: int) -> str:
+    before, after = tokens[position - 1].index, tokens[position].index
+    if before is not None and after == before + 1:
+        return text[words[before].end : words[after].start]
+    return " " if needs_space(tokens, position) else ""
+
+
+def _join(tokens: Sequence[Token], start: int, end: int) -> str:
+    """Return the tokens from ``start`` to ``end`` as they are written among the others."""
+    parts = []
+    for position in range(start, end):
+        if position > start and needs_space(tokens, position):
+            parts.append(" ")
+        parts.append(tokens[position].surface)
+    return "".join(parts)

@@ -1,0 +1,140 @@
+"""Where a person writes a space between two words, and where not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+
+from riseq.text.words import split
+
+APOSTROPHES = frozenset("'’")
+SUFFIXES = frozenset(("s", "t", "re", "ve", "ll", "d", "m"))
+"""What follows an apostrophe inside a word: band's, didn't, they're, we've, she'll, he'd, I'm."""
+
+_PREFIXES = frozenset("odl")  # o'clock, O'Brien; D'Angelo; L'Oreal
+_CLOSERS = frozenset(".,;:!?)]}%…”»，。？！、；：）】」』")
+_OPENERS = frozenset("([{$#@“‘«¿¡（【「『")
+_JOINERS = frozenset("-‐‑/\\_")
+_DIGIT_JOINERS = frozenset(".,:")  # 3.5, 1,000, 10:30
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One word of the text to be written."""
+
+    form: str
+    surface: str
+    """How it is written."""
+    index: int | None = None
+    """Which word of the user's text it is; none for a new word."""
+    space_before: bool | None = None
+    """Whether a space stood before it where it was read; none where it was not read or nothing stood before it."""
+    space_after: bool | None = None
+    follows: bool = False
+    """Whether the token before it is the one that stood before it where it was read."""
+
+
+class _Side(Enum):
+    """On which side a mark holds on to its neighbour."""
+
+    NEITHER = 0
+    LEFT = 1
+    RIGHT = 2
+    BOTH = 3
+
+
+def needs_space(tokens: Sequence[Token], position: int) -> bool:
+    """Return whether a space belongs between the tokens at ``position - 1`` and ``position``."""
+    left, right = tokens[position - 1], tokens[position]
+    if not (is_mark(left.form) or is_mark(right.form)):
+        return True  # Without the space the two would be read as one word.
+    if right.follows and right.space_before is not None:
+        return right.space_before
+    if _is_ideograph(left.form) and _is_ideograph(right.form):
+        return False
+    if _is_number(tokens, position):
+        return False
+    left_side, right_side = _hold(tokens, position - 1), _hold(tokens, position)
+    return left_side not in (_Side.RIGHT, _Side.BOTH) and right_side not in (_Side.LEFT, _Side.BOTH)
+
+
+@lru_cache(maxsize=4096)
+def is_mark(form: str) -> bool:
+    """Return whether ``form`` is a word of its own even without spaces: punctuation or an ideograph."""
+    return len(form) == 1 and len(split(f"a{form}a")) == 3
+
+
+def is_word(form: str) -> bool:
+    """Return whether ``form`` has a letter or digit."""
+    return any(character.isalnum() for character in form)
+
+
+def _is_ideograph(form: str) -> bool:
+    return is_mark(form) and form.isalpha()
+
+
+def _is_number(tokens: Sequence[Token], position: int) -> bool:
+    """Return whether the mark at ``position - 1`` stands inside a number that goes on at ``position``."""
+    mark, right = tokens[position - 1], tokens[position]
+    if mark.form not in _DIGIT_JOINERS or mark.space_after or position < 2 or not right.form.isdigit():
+        return False
+    return tokens[position - 2].form.isdigit() and (mark.form != "," or len(right.form) == 3)
+
+
+def _hold(tokens: Sequence[Token], position: int) -> _Side:
+    """Return which neighbours the token holds on to, from how it was written and from what it is."""
+    token = tokens[position]
+    form = token.form
+    if not is_mark(form) or _is_ideograph(form):
+        return _Side.NEITHER
+    if form in APOSTROPHES:
+        return _hold_apostrophe(tokens, position)
+    if form in _CLOSERS:
+        # ".net" and ":)" are written so; a comma before its space is a slip that an edit may mend.
+        return _Side.RIGHT if form in ".:" and _was_open(token) else _Side.LEFT
+    if form in _OPENERS:
+        return _Side.RIGHT
+    if _was_open(token):
+        return _Side.RIGHT
+    if _was_closed(token):
+        return _Side.LEFT
+    if form == '"':
+        before = sum(other.form == '"' for other in tokens[:position])
+        return _Side.LEFT if before % 2 else _Side.RIGHT
+    if token.index is None and token.space_before is None and token.space_after is None:
+        return _Side.BOTH if form in _JOINERS else _Side.NEITHER
+    return _Side.NEITHER if token.space_before or token.space_after else _Side.BOTH
+
+
+def _hold_apostrophe(tokens: Sequence[Token], position: int) -> _Side:
+    token = tokens[position]
+    if _is_inside(tokens, position):
+        return _Side.BOTH
+    if _was_open(token):
+        return _Side.RIGHT
+    if token.index is not None:
+        return _Side.LEFT
+    # Two of them around words are quotation marks; one alone is the plural's possessive (the Beatles' album).
+    loose = [i for i, other in enumerate(tokens) if other.form == token.form and not _is_inside(tokens, i)]
+    return _Side.RIGHT if loose.index(position) % 2 == 0 and position != loose[-1] else _Side.LEFT
+
+
+def _is_inside(tokens: Sequence[Token], position: int) -> bool:
+    """Return whether the apostrophe belongs to a word such as ``band's`` or ``o'clock``."""
+    if position == 0 or position + 1 == len(tokens):
+        return False
+    token, before, after = tokens[position], tokens[position - 1], tokens[position + 1]
+    if after.form in SUFFIXES and is_word(before.form):
+        # The chord 'd' is in quotation marks.
+        return position + 2 == len(tokens) or tokens[position + 2].form != token.form
+    return token.index is None and before.form in _PREFIXES and is_word(after.form)
+
+
+def _was_open(token: Token) -> bool:
+    return token.space_before is not False and token.space_after is False
+
+
+def _was_closed(token: Token) -> bool:
+    return token.space_before is False and token.space_after is not False

@@ -1,0 +1,67 @@
+"""A string's words: BERT's basic tokens, each with its place in the string.
+
+The word is the unit of editing. Its form (cleaned, lower-cased, accents stripped) is what the core and the network
+see; its span is what the user wrote.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tokenizers import PreTokenizedString
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer
+
+# On printable ASCII, BERT's basic tokens are runs of letters and digits, and single punctuation marks.
+_ASCII_WORD = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9 ]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One basic token: its lower-cased form, and ``text[start:end]``, the characters it was written with."""
+
+    form: str
+    start: int
+    end: int
+
+
+def split(text: str) -> list[Word]:
+    """Return the words of ``text`` in order; their spans don't overlap, and between them is nothing BERT can see."""
+    if text.isascii() and text.isprintable():
+        return [Word(match.group().lower(), match.start(), match.end()) for match in _ASCII_WORD.finditer(text)]
+    normalizer, pre_tokenizer = _bert()
+    # Half a surrogate pair has no UTF-8 form; BERT drops the replacement character it becomes.
+    string = PreTokenizedString(_SURROGATE.sub("\ufffd", text))
+    string.normalize(normalizer.normalize)
+    pre_tokenizer.pre_tokenize(string)
+    found = [(form, start, end) for form, (start, end), _ in string.get_splits("original", "char")]
+    # A combining accent, an emoji's variation selector or a joiner leaves no trace in the form, so the tokenizer ends
+    # the span before it; to the user it is part of the word it follows.
+    limits = [*(start for _, start, _ in found), len(text)]
+    return [Word(form, start, _skip_invisible(text, end, limits[i + 1])) for i, (form, start, end) in enumerate(found)]
+
+
+def forms(text: str) -> list[str]:
+    """Return the forms of the words of ``text``."""
+    return [word.form for word in split(text)]
+
+
+@lru_cache(maxsize=1)
+def _bert() -> tuple[BertNormalizer, BertPreTokenizer]:
+    normalizer = BertNormalizer(clean_text=True, handle_chinese_chars=True, strip_accents=True, lowercase=True)
+    return normalizer, BertPreTokenizer()
+
+
+def _skip_invisible(text: str, start: int, limit: int) -> int:
+    """Return where the characters from ``start`` on that BERT drops come to an end."""
+    while start < limit and _is_invisible(text[start]):
+        start += 1
+    return start
+
+
+@lru_cache(maxsize=4096)
+def _is_invisible(character: str) -> bool:
+    return bool(_SURROGATE.match(character)) or not _bert()[0].normalize_str(character)

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from riseq.data.bad_rows import BadRow
+from riseq.data.tables import check_output, read_examples, read_records, write_rows
+from riseq.types import Example, InputError
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+def _write(folder: Path, columns: dict[str, object]) -> Path:
+    path = folder / "a.parquet"
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def test_numbers_are_ids_and_text_is_a_cell(tmp_path: Path) -> None:
+    path = _write(tmp_path, {"id": [7, None], "context": ['["a", "b"]', "c"], "question": ["q", "r"]})
+    assert list(read_examples(path)) == [Example("7", ("a", "b"), "q"), Example("2", ("c",), "r")]
+
+
+def test_bad_rows_are_told_by_number(tmp_path: Path) -> None:
+    contexts = [["a"], None, ["b", None], ["c"]]
+    path = _write(tmp_path, {"context": contexts, "question": ["q", "q", "q", ""]})
+    heard: list[BadRow] = []
+    assert len(list(read_examples(path, on_bad=heard.append))) == 1
+    assert [str(row) for row in heard] == [
+        f"{path}:2: context: got null, expected a list of strings",
+        f"{path}:3: context[1]: got null, expected a string",
+        f"{path}:4: question: empty, expected some text",
+    ]
+    broken = _write(tmp_path, {"context": ['["a'], "question": ["q"]})
+    heard.clear()
+    assert not list(read_examples(broken, on_bad=heard.append))
+    assert heard[0].reason.startswith("context: the string")
+
+
+def test_a_missing_column_is_told_with_those_found(tmp_path: Path) -> None:
+    path = _write(tmp_path, {"text": ["q"], "context": [["a"]]})
+    with pytest.raises(InputError) as caught:
+        list(read_examples(path))
+    assert str(caught.value) == f"{path}: no column 'question'; the columns are 'text', 'context'"
+
+
+@pytest.mark.parametrize("content", [b"", b"not Parquet", b"PAR1 cut off"])
+def test_what_is_no_parquet_is_told_in_one_line(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.parquet"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="not a whole Parquet file") as caught:
+        list(read_examples(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_damaged_page_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    write_rows(path, ({"context": [], "question": f"q{n}"} for n in range(100)))
+    data = bytearray(path.read_bytes())
+    data[4:60] = b"\xff" * 56
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="not a whole Parquet file"):
+        list(read_examples(path))
+
+
+def test_strings_that_are_not_utf8_are_told(tmp_path: Path) -> None:
+    text = pa.array([b"\xff\xfe"], pa.binary()).view(pa.string())
+    path = _write(tmp_path, {"context": [["a"]], "question": text})
+    with pytest.raises(InputError, match="not UTF-8"):
+        list(read_examples(path))
+
+
+def test_columns_keep_their_types_over_the_groups(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    count = 9000
+    notes = [None] * 5000 + ["x"] * 4000
+    plain: dict[str, object] = {"context": [], "question": "q"}
+    assert write_rows(path, ({**plain, "n": n, "note": note} for n, note in enumerate(notes))) == count
+    assert pq.ParquetFile(path).num_row_groups == 3
+    records = [record.row for record in read_records(path)]
+    assert [row["n"] for row in records] == list(range(count))
+    assert [records[0]["note"], records[-1]["note"]] == [None, "x"]
+
+
+def test_a_column_of_two_types_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"row 2: the column 'n' does not hold one type"):
+        write_rows(tmp_path / "a.parquet", [{"n": 1}, {"n": "one"}])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_missing_pyarrow_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = _write(tmp_path, {"context": [["a"]], "question": ["q"]})
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    for act in (check_output, read_examples):
+        with pytest.raises(InputError, match=r"pip install 'riseq\[scale\]'"):
+            act(path)
+
+
+def test_pyarrow_loads_for_parquet_alone() -> None:
+    heavy = "{'pyarrow', 'torch', 'transformers', 'spacy', 'numba'}"
+    code = f"import sys, riseq.data.dataset; print(sorted({heavy} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -1,0 +1,89 @@
+"""Light rooms stay light, and ``__all__`` is the truth."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import riseq
+
+NEVER = ("torch", "transformers", "accelerate")
+# What the help has no use for.
+HEAVY = (*NEVER, "spacy", "numba", "numpy", "pyarrow", "onnxruntime", "tokenizers", "scipy")
+HELP_SECONDS = 0.5
+
+ROOMS = {
+    "the door": "import riseq",
+    "core": """
+        import riseq.core.edits, riseq.core.levenshtein, riseq.core.phrases, riseq.core.reward, riseq.core.sampler
+    """,
+    "text": "import riseq.text.words, riseq.text.pieces, riseq.text.realise, riseq.text.scoring",
+    "data": "import riseq.data.tables, riseq.data.dataset, riseq.data.canard, riseq.data.cast",
+    "metrics": "import riseq.metrics.scores, riseq.metrics.edits",
+    "systems": "import riseq.systems.registry as registry; registry.load_system('origin')",
+    "evaluate": "import riseq.evaluate.runner, riseq.evaluate.listing, riseq.evaluate.tables",
+    "the ONNX path": "import onnxruntime, tokenizers, riseq.infer",
+    "the command line": "import riseq.cli",
+}
+
+
+def modules_after(code: str) -> set[str]:
+    """Return the top-level modules that a fresh interpreter has loaded after ``code``."""
+    loaded = "print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
+    program = f"{code.strip()}\nimport json, sys\n{loaded}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_light_rooms_load_neither_torch_nor_transformers(room: str) -> None:
+    assert not modules_after(ROOMS[room]).intersection(NEVER)
+
+
+def test_the_probe_can_fail() -> None:
+    assert "numpy" in modules_after("import numpy")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["simplify", "--help"], ["--version"]], ids=" ".join)
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    code = f"import riseq.cli; assert riseq.cli.main({arguments!r}) == 0"
+    assert not modules_after(code).intersection(HEAVY)
+
+
+def test_help_answers_in_half_a_second() -> None:
+    """Measured in processor time, the best of three: a busy machine is not riseq's fault."""
+    command = [str(Path(sys.executable).parent / "riseq"), "--help"]
+    taken = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, capture_output=True, timeout=60, check=True, env={**os.environ, "TERM": "dumb"})
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(taken) < HELP_SECONDS, taken
+
+
+@pytest.mark.parametrize("name", riseq.__all__)
+def test_every_public_name_resolves(name: str) -> None:
+    assert getattr(riseq, name) is not None
+
+
+def test_dir_lists_the_public_names_and_no_others() -> None:
+    assert dir(riseq) == sorted(riseq.__all__)
+    assert len(set(riseq.__all__)) == len(riseq.__all__)
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nope'"):
+        _ = riseq.nope
+
+
+def test_the_version_is_the_packages() -> None:
+    from importlib.metadata import version
+
+    assert riseq.__version__ == version("riseq")
