@@ -28,7 +28,7 @@ ROOMS = {
     "metrics": "import riseq.metrics.scores, riseq.metrics.edits",
     "systems": "import riseq.systems.registry as registry; registry.load_system('origin')",
     "evaluate": "import riseq.evaluate.runner, riseq.evaluate.listing, riseq.evaluate.tables",
-    "the ONNX path": "import onnxruntime, tokenizers, riseq.infer",
+    "the ONNX path": "import riseq; riseq.Simplifier.load()('Is Prague safe?', ['Is Prague expensive?'])",
     "the command line": "import riseq.cli",
 }
 

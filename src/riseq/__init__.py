@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Example": "riseq.types",
     "Simplification": "riseq.types",
+    "Simplifier": "riseq.infer.simplifier",
     "Step": "riseq.types",
     "TextEdit": "riseq.types",
     "System": "riseq.systems.protocol",
@@ -22,6 +23,7 @@ _HOMES = {
 }
 
 __all__ = [  # noqa: RUF022 - in the order a reader meets them
+    "Simplifier",
     "Example",
     "Simplification",
     "Step",
@@ -35,6 +37,7 @@ __all__ = [  # noqa: RUF022 - in the order a reader meets them
 
 if TYPE_CHECKING:
     from riseq.data.dataset import load_dataset
+    from riseq.infer.simplifier import Simplifier
     from riseq.metrics.scores import score
     from riseq.systems.protocol import System
     from riseq.systems.registry import load_system

@@ -270,6 +270,35 @@ def vocab(
         _say(f"wrote {_count(len(vocabulary), 'phrase')} to {output}")
 
 
+@app.command()
+def export(
+    checkpoint: Annotated[Path, typer.Argument(metavar="CHECKPOINT", show_default=False, help="A trained model.")],
+    output: Annotated[Path, typer.Argument(metavar="OUT", show_default=False, help="The folder to write.")],
+    precision: Annotated[
+        str, typer.Option("--precision", "-p", metavar="KIND", help="int8 (small and fast) or float32.")
+    ] = "int8",
+) -> None:
+    """Turn a checkpoint into a model that runs without torch.
+
+    OUT holds graphs for onnxruntime, the phrases, the vocabulary and the
+    model card; [bold]riseq simplify --system rise --model OUT[/] uses it.
+
+    \b
+    [bold]Examples[/]
+      riseq export runs/small models/small
+      riseq export runs/small models/small-float32 --precision float32
+    """
+    try:
+        from riseq.model.export import export as write
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"export needs the package {error.name!r}; install it with: pip install 'riseq[train]'"
+        ) from error
+
+    sizes = write(checkpoint, output, precision)
+    _say(f"wrote {sum(sizes.values()) / 1e6:,.1f} MB to {output}")
+
+
 def _simplify_question(example: Example, system: System, show_edits: bool) -> None:
     """Print the conversational form of one question, below its edits where they are wanted."""
     (result,) = system.simplify([example])

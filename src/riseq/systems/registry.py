@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from riseq.infer.default_model import find_default_model
 from riseq.systems.protocol import System
 from riseq.types import InputError
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Where a system lives, and whether it is made from a model's folder."""
+    """Where a system lives, and whether it can be made from a model's folder."""
 
     module: str
     factory: str
@@ -23,12 +24,13 @@ class Entry:
 SYSTEMS = {
     "origin": Entry("riseq.systems.origin", "Origin", "the question as it is"),
     "rule": Entry("riseq.systems.rule", "Rule", "repeated noun chunks become pronouns or are dropped"),
+    "rise": Entry("riseq.systems.rise", "Rise", "a trained model edits the question in passes", takes_model=True),
 }
 
 
 def default_system_name() -> str:
     """Return the system that is used where none is named: the best one that needs no download."""
-    return "rule"
+    return "rule" if find_default_model() is None else "rise"
 
 
 def load_system(name: str | None = None, model: str | Path | None = None) -> System:
@@ -39,8 +41,6 @@ def load_system(name: str | None = None, model: str | Path | None = None) -> Sys
         raise InputError(f"no system is called {name!r}; there are {', '.join(sorted(SYSTEMS))}")
     if model is not None and not entry.takes_model:
         raise InputError(f"the system {name!r} takes no model; got the folder {str(model)!r}")
-    if model is None and entry.takes_model:
-        raise InputError(f"the system {name!r} needs the folder of a model")
     factory = getattr(import_module(entry.module), entry.factory)
     system: System = factory() if model is None else factory(Path(model))
     return system

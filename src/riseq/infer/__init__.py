@@ -1,0 +1,1 @@
+"""Backends and the Simplifier that iterates edits to a fixed point."""

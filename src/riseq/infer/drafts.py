@@ -1,0 +1,147 @@
+"""Questions under way: what has been made of each so far, and many of them as one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from riseq.core.edits import KEEP, MARKER, Edit, apply
+from riseq.infer.mending import mend
+from riseq.model.collate import Batch, IntArray, collate
+from riseq.model.contexts import UTTERANCES, encode_context
+from riseq.text.pieces import Pieces
+from riseq.text.realise import realise
+from riseq.text.words import forms
+from riseq.types import Simplification, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The edits of one pass, the marker's first, and how probable each was."""
+
+    edits: list[Edit]
+    probabilities: list[float]
+
+
+@dataclass(slots=True)
+class Draft:
+    """One question in its dialogue, and what the passes so far have made of it."""
+
+    question: str
+    context: Sequence[str]
+    context_ids: list[int]
+    """``[CLS] c1 [SEP] c2``, made once."""
+    has_context: bool
+    truncated: bool
+    """Whether any of the context, or the end of the question, is out of the network's sight."""
+    room: int
+    """How many pieces the marker and the question may have."""
+    text: str
+    words: list[str]
+    """The words of ``text``, the marker first."""
+    cuts: list[tuple[int, ...]]
+    """The pieces of the words that the network sees: the first ones, as many as there is room for."""
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def editable(self) -> bool:
+        """Whether a pass could change anything: a question with no dialogue before it has nothing to refer to."""
+        return self.has_context and len(self.cuts) > 1
+
+    @property
+    def unseen(self) -> int:
+        """How many words at the end the network does not see; they are kept as they are."""
+        return len(self.words) - len(self.cuts)
+
+    @property
+    def length(self) -> int:
+        """How many pieces the row has, with its last [SEP]."""
+        return len(self.context_ids) + sum(map(len, self.cuts)) + 1
+
+    def advance(self, choice: Choice, pieces: Pieces) -> bool:
+        """Apply the edits of one pass; return whether they changed anything."""
+        unseen = self.unseen
+        edits = mend(self.words, choice.edits + [KEEP] * unseen)
+        reached = apply(self.words, edits)
+        # A question of no words is no question: an edit that would leave none is not made.
+        if reached == self.words or len(reached) == 1:
+            return False
+        step = realise(self.text, edits, self.context, choice.probabilities + [1.0] * unseen)
+        self.steps.append(step)
+        self.text = step.text
+        self.words = [MARKER, *forms(step.text)]
+        # What was out of sight once stays so, however short the rest becomes.
+        self.cuts = _cut(self.words[: len(self.words) - unseen], pieces, self.room)
+        return True
+
+    def finish(self) -> Simplification:
+        """Return what was made of the question."""
+        return Simplification(self.question, self.text, tuple(self.steps))
+
+
+def start(question: str, context: Sequence[str], pieces: Pieces, max_pieces: int) -> Draft:
+    """Return the draft of a question that nothing was done to.
+
+    Where question and context have more than ``max_pieces`` together, the oldest utterances go first; the last one
+    stays, and the question is edited as far as it fits behind it.
+    """
+    words = [MARKER, *forms(question)]
+    cuts = _cut(words, pieces, max_pieces)
+    length = sum(map(len, cuts)) + 1
+    encoded = encode_context(pieces, context)
+    for utterances in range(min(len(context), UTTERANCES) - 1, 0, -1):
+        if len(encoded.ids) + length <= max_pieces:
+            break
+        encoded = encode_context(pieces, context, utterances)
+    room = max_pieces - len(encoded.ids) - 1
+    cuts = _cut(words, pieces, room)
+    has_context = any(piece not in (pieces.cls_id, pieces.sep_id) for piece in encoded.ids)
+    truncated = encoded.truncated or len(cuts) < len(words)
+    return Draft(question, context, encoded.ids, has_context, truncated, room, question, words, cuts)
+
+
+def gather(drafts: Sequence[Draft], pieces: Pieces) -> Batch:
+    """Return the padded batch of ``drafts``."""
+    contexts = [draft.context_ids for draft in drafts]
+    cuts = [cut for draft in drafts for cut in draft.cuts]
+    offsets = np.zeros(len(cuts) + 1, dtype=np.int64)
+    np.cumsum([len(cut) for cut in cuts], out=offsets[1:])
+    # Every word of the batch has a number of its own: finding out which are alike would cost more than it saves.
+    return collate(
+        (_lay(contexts), np.array([len(ids) for ids in contexts])),
+        (np.arange(len(cuts)), np.array([len(draft.cuts) for draft in drafts])),
+        (_lay(cuts), offsets),
+        pieces.sep_id,
+        pieces.pad_id,
+    )
+
+
+def split_batches(drafts: Sequence[Draft], batch_pieces: int) -> Iterator[list[Draft]]:
+    """Yield the drafts, the shortest first, in batches of at most ``batch_pieces`` pieces with their padding."""
+    batch: list[Draft] = []
+    for draft in sorted(drafts, key=lambda draft: draft.length):
+        if batch and (len(batch) + 1) * draft.length > batch_pieces:
+            yield batch
+            batch = []
+        batch.append(draft)
+    if batch:
+        yield batch
+
+
+def _cut(words: Sequence[str], pieces: Pieces, room: int) -> list[tuple[int, ...]]:
+    """Return the pieces of the first words, as many as have at most ``room`` pieces; the marker's is [SEP]."""
+    cuts: list[tuple[int, ...]] = [(pieces.sep_id,)]
+    room -= 1
+    for word in words[1:]:
+        cut = pieces.cut(word)
+        room -= len(cut)
+        if room < 0:
+            break
+        cuts.append(cut)
+    return cuts
+
+
+def _lay(rows: Sequence[Sequence[int]]) -> IntArray:
+    return np.array([value for row in rows for value in row], dtype=np.int64)

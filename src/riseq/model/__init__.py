@@ -1,0 +1,1 @@
+"""The network, its input and its files (needs torch, except where said)."""

@@ -1,0 +1,172 @@
+"""A pretrained encoder's files, read into this project's own names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor
+
+from riseq.model.network import RiseNetwork
+from riseq.model.transformer import BackboneConfig
+from riseq.types import InputError
+
+# Left: a parameter's name in the family's own checkpoints; right: its name here.
+_BERT_NAMES = {
+    "embeddings.word_embeddings": "embeddings.pieces",
+    "embeddings.position_embeddings": "embeddings.positions",
+    "embeddings.token_type_embeddings": "embeddings.types",
+    "embeddings.LayerNorm": "embeddings.norm",
+    "attention.self.query": "attention.query",
+    "attention.self.key": "attention.key",
+    "attention.self.value": "attention.value",
+    "attention.output.dense": "attention.out",
+    "attention.output.LayerNorm": "attention_norm",
+    "intermediate.dense": "up",
+    "output.dense": "down",
+    "output.LayerNorm": "norm",
+}
+_MPNET_NAMES = _BERT_NAMES | {
+    "attention.attn.q": "attention.query",
+    "attention.attn.k": "attention.key",
+    "attention.attn.v": "attention.value",
+    "attention.attn.o": "attention.out",
+    "attention.LayerNorm": "attention_norm",
+    "encoder.relative_attention_bias": "bias",
+}
+_NAMES = {"bert": _BERT_NAMES, "mpnet": _MPNET_NAMES}
+_OLD_KINDS = {"gamma": "weight", "beta": "bias"}  # what the first BERT checkpoints call a norm's parameters
+
+
+@dataclass(frozen=True, slots=True)
+class Backbone:
+    """A pretrained encoder: its shape, its weights under this project's names, and its tokenizer's file."""
+
+    config: BackboneConfig
+    weights: dict[str, Tensor]
+    tokenizer: Path
+
+
+def load_backbone(source: str | Path, keep_layers: Sequence[int] | None = None) -> Backbone:
+    """Return the encoder in a local folder or under a hub id, cut to ``keep_layers`` where given."""
+    folder = _find(source)
+    config = _read_config(folder / "config.json")
+    try:
+        tensors = load_file(folder / "model.safetensors")
+    except SafetensorError as error:
+        raise InputError(f"{folder / 'model.safetensors'}: not a safetensors file ({error})") from error
+    weights = {}
+    for name, tensor in tensors.items():
+        ours = rename(name, config.family)
+        if ours is not None:
+            weights[ours] = tensor.float()  # transformers saves in the checkpoint's own type; masters are float32
+    if keep_layers is not None:
+        weights = _cut(weights, keep_layers, config.layers)
+        config = replace(config, layers=len(keep_layers))
+    return Backbone(config, weights, folder / "tokenizer.json")
+
+
+def rename(name: str, family: str) -> str | None:
+    """Return this project's name of a checkpoint's parameter, or None for one the encoder does not have."""
+    stem = name.removeprefix(f"{family}.")
+    body, _, kind = stem.rpartition(".")
+    kind = _OLD_KINDS.get(kind, kind)
+    names = _NAMES[family]
+    if body in names:
+        return f"{names[body]}.{kind}"
+    if body.startswith("encoder.layer."):
+        number, _, part = body.removeprefix("encoder.layer.").partition(".")
+        if part in names:
+            return f"layers.{number}.{names[part]}.{kind}"
+    return None
+
+
+def initialise(network: RiseNetwork, backbone: Backbone, phrase_pieces: Sequence[Sequence[int]]) -> None:
+    """Load the backbone into the encoder and start the decoder and the phrase head from it."""
+    missing, unexpected = network.encoder.load_state_dict(backbone.weights, strict=False)
+    if missing or unexpected:
+        raise InputError(f"the encoder's weights do not fit: missing {missing[:3]}, unexpected {unexpected[:3]}")
+    with torch.no_grad():
+        layers = list(network.encoder.layers)
+        for number, mine in enumerate(network.decoder):
+            theirs = layers[max(0, len(layers) - len(network.decoder) + number)]
+            state = dict(theirs.state_dict())
+            state |= {k.replace("attention", "cross", 1): v for k, v in state.items() if k.startswith("attention")}
+            mine.load_state_dict(state)
+        table = network.encoder.embeddings
+        offset = backbone.config.position_offset
+        network.span_positions.weight.copy_(
+            table.positions.weight[offset : offset + network.span_positions.num_embeddings]
+        )
+        network.span_norm.load_state_dict(table.norm.state_dict())
+        # A phrase starts as the mean of its pieces, so that a rare one is near its frequent relatives.
+        means = torch.stack([table.pieces.weight[list(ids)].mean(0) for ids in phrase_pieces])
+        means = means - means.mean(0)
+        network.phrase_head.weight.copy_(0.02 * means / means.std())
+        network.phrase_head.bias.zero_()
+
+
+def _find(source: str | Path) -> Path:
+    folder = Path(source)
+    if folder.is_dir():
+        for name in ("config.json", "model.safetensors", "tokenizer.json"):
+            if not (folder / name).is_file():
+                raise InputError(f"{folder}: no {name}; expected a folder with config, tokenizer and safetensors")
+        return folder
+    if folder.exists() or str(source).count("/") > 1:
+        raise InputError(f"{source}: neither a folder with an encoder nor a hub id such as 'thenlper/gte-small'")
+    from huggingface_hub import snapshot_download
+
+    wanted = ["config.json", "model.safetensors", "tokenizer.json"]
+    try:
+        return Path(snapshot_download(str(source), allow_patterns=wanted))
+    except Exception as error:  # the hub's client raises many kinds; the user needs one line
+        raise InputError(
+            f"{source}: not a folder here, and the hub did not give it ({type(error).__name__})"
+        ) from error
+
+
+def _read_config(path: Path) -> BackboneConfig:
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from error
+    family = raw.get("model_type")
+    if family not in _NAMES:
+        raise InputError(f"{path}: model_type is {family!r}; expected one of {', '.join(_NAMES)}")
+    try:
+        return BackboneConfig(
+            family=family,
+            vocab_size=raw["vocab_size"],
+            hidden=raw["hidden_size"],
+            layers=raw["num_hidden_layers"],
+            heads=raw["num_attention_heads"],
+            intermediate=raw["intermediate_size"],
+            max_positions=raw["max_position_embeddings"],
+            type_vocab=raw.get("type_vocab_size", 0) if family == "bert" else 0,
+            norm_eps=raw["layer_norm_eps"],
+            relative_buckets=raw.get("relative_attention_num_buckets", 32) if family == "mpnet" else 0,
+            position_offset=raw.get("pad_token_id", 1) + 1 if family == "mpnet" else 0,
+        )
+    except KeyError as error:
+        raise InputError(f"{path}: no field {error}; expected the shape of a {family} encoder") from error
+
+
+def _cut(weights: dict[str, Tensor], keep: Sequence[int], layers: int) -> dict[str, Tensor]:
+    if not keep or sorted(set(keep)) != list(keep) or keep[-1] >= layers or keep[0] < 0:
+        raise InputError(f"keep_layers {list(keep)}: expected rising numbers within 0..{layers - 1}")
+    place = {old: new for new, old in enumerate(keep)}
+    cut = {}
+    for name, tensor in weights.items():
+        if name.startswith("layers."):
+            _, number, rest = name.split(".", 2)
+            if int(number) not in place:
+                continue
+            name = f"layers.{place[int(number)]}.{rest}"
+        cut[name] = tensor
+    return cut

@@ -1,0 +1,166 @@
+"""A model's folder: weights in safetensors, shape in JSON, phrases and vocabulary as text; never pickle."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from riseq.core.phrases import PhraseVocabulary
+from riseq.model.network import NetworkConfig, RiseNetwork
+from riseq.model.transformer import BackboneConfig
+from riseq.text.pieces import Pieces
+from riseq.types import InputError
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The name of every file in a model's folder."""
+
+    config: str = "config.json"
+    weights: str = "network.safetensors"
+    phrases: str = "phrases.txt"
+    vocabulary: str = "vocab.txt"
+    card: str = "README.md"
+
+
+LAYOUT = Layout()
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A network with the phrases it says and the pieces it reads, and what is known of its making."""
+
+    network: RiseNetwork
+    phrases: PhraseVocabulary
+    pieces: Pieces
+    facts: Mapping[str, Any]
+
+
+def save_checkpoint(folder: Path, checkpoint: Checkpoint, card: str, half: bool = False) -> None:
+    """Write the model's folder whole: it appears, or replaces an older one, only once all of it is on disk."""
+    network = checkpoint.network
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        tensors = {k: v.detach().cpu().contiguous() for k, v in network.state_dict().items()}
+        if half:
+            tensors = {k: v.half() for k, v in tensors.items()}
+        save_file(tensors, work / LAYOUT.weights, metadata={"format": "pt"})
+        lines = "".join(f"{line}\n" for line in checkpoint.phrases.to_lines())
+        (work / LAYOUT.phrases).write_text(lines, encoding="utf-8")
+        checkpoint.pieces.save(work / LAYOUT.vocabulary)
+        config = {
+            "format": FORMAT,
+            "network": dataclasses.asdict(network.config),
+            "cls_id": network.cls_id,
+            "phrases": len(checkpoint.phrases),
+            "digests": {name: _digest(work / name) for name in (LAYOUT.phrases, LAYOUT.vocabulary)},
+            **checkpoint.facts,
+        }
+        (work / LAYOUT.config).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        (work / LAYOUT.card).write_text(card, encoding="utf-8")
+        replace_folder(work, folder)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def replace_folder(new: Path, old: Path) -> None:
+    """Put the folder ``new`` in the place of ``old``, readable by everyone."""
+    # A temporary folder and safetensors' files are the owner's alone.
+    os.chmod(new, 0o755)
+    for file in new.iterdir():
+        os.chmod(file, 0o755 if file.is_dir() else 0o644)
+    if old.exists():
+        aside = _aside(old)
+        shutil.rmtree(aside, ignore_errors=True)
+        os.replace(old, aside)
+        os.replace(new, old)
+        shutil.rmtree(aside, ignore_errors=True)
+    else:
+        os.replace(new, old)
+
+
+def recover_folder(folder: Path) -> None:
+    """Put back the older ``folder`` where a kill came between the two moves of ``replace_folder``."""
+    if not folder.exists() and _aside(folder).exists():
+        os.replace(_aside(folder), folder)
+
+
+def load_checkpoint(folder: str | Path) -> Checkpoint:
+    """Return the model in ``folder``, its parts checked against each other."""
+    folder = Path(folder)
+    for name in (LAYOUT.config, LAYOUT.weights, LAYOUT.phrases, LAYOUT.vocabulary):
+        if not (folder / name).is_file():
+            raise InputError(f"{folder}: no {name}; expected a riseq model's folder")
+    try:
+        config = json.loads((folder / LAYOUT.config).read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{folder / LAYOUT.config}, line {error.lineno}: not JSON ({error.msg})") from error
+    if config.get("format") != FORMAT:
+        raise InputError(f"{folder}: model format {config.get('format')!r}; this riseq reads {FORMAT}")
+    try:
+        shape = dict(config["network"])
+        network_config = NetworkConfig(**{**shape, "backbone": BackboneConfig(**shape["backbone"])})
+        cls_id = config["cls_id"]
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{folder / LAYOUT.config}: not the shape of a network ({error})") from error
+    phrases = PhraseVocabulary.from_lines((folder / LAYOUT.phrases).read_text(encoding="utf-8").splitlines())
+    pieces = Pieces.load(folder / LAYOUT.vocabulary)
+    _check_parts(folder, config, network_config, phrases, pieces)
+    with torch.device("meta"):
+        network = RiseNetwork(network_config, cls_id)
+    try:
+        tensors = {name: tensor.float() for name, tensor in load_file(folder / LAYOUT.weights).items()}
+    except SafetensorError as error:
+        raise InputError(f"{folder / LAYOUT.weights}: not a safetensors file ({error})") from error
+    network = network.to_empty(device="cpu")
+    network.reset_buffers()
+    try:
+        network.load_state_dict(tensors)
+    except RuntimeError as error:
+        first = str(error).splitlines()[1].strip()
+        raise InputError(f"{folder}: weights and config don't belong together ({first})") from error
+    facts = {k: v for k, v in config.items() if k not in ("format", "network", "cls_id", "phrases", "digests")}
+    return Checkpoint(network.eval(), phrases, pieces, facts)
+
+
+def _check_parts(
+    folder: Path, config: Mapping[str, Any], shape: NetworkConfig, phrases: PhraseVocabulary, pieces: Pieces
+) -> None:
+    apart = "they don't belong together"
+    if len(phrases) != shape.phrases:
+        raise InputError(f"{folder}: {LAYOUT.phrases} has {len(phrases)} phrases, the network {shape.phrases}; {apart}")
+    if len(pieces) > shape.backbone.vocab_size:
+        raise InputError(
+            f"{folder}: {LAYOUT.vocabulary} has {len(pieces)} pieces, the network {shape.backbone.vocab_size}; {apart}"
+        )
+    if pieces.cls_id != config["cls_id"]:
+        raise InputError(
+            f"{folder}: {LAYOUT.vocabulary} has [CLS] at {pieces.cls_id}, the network at {config['cls_id']}; {apart}"
+        )
+    # As many phrases or pieces in another order would load, and say something else.
+    for name in (LAYOUT.phrases, LAYOUT.vocabulary):
+        if _digest(folder / name) != config.get("digests", {}).get(name, _digest(folder / name)):
+            raise InputError(f"{folder}: {name} is not the file the network was saved with; {apart}")
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def _aside(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.old")

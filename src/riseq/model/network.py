@@ -1,0 +1,113 @@
+"""The two policies: an encoder that scores edits and a decoder that scores phrases (the paper's section 3.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from riseq.core.edits import Op
+from riseq.model.transformer import BackboneConfig, Encoder, Layer, padding_mask
+
+MAX_SPAN_PIECES = 15
+"""A longer span is read by its first pieces; the decoder still sees the whole question by cross-attention."""
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkConfig:
+    """Everything that decides the network's shape."""
+
+    backbone: BackboneConfig
+    phrases: int
+    decoder_layers: int = 2
+    decoder_input: Literal["states", "tokens"] = "states"
+    """``tokens``: the span's embeddings, as the paper has it; ``states``: the encoder's states are added, so that the
+    decoder knows which occurrence of a word is meant."""
+    dropout: float = 0.1
+
+
+class Inputs(NamedTuple):
+    """A batch of questions in their contexts."""
+
+    ids_BL: Tensor
+    types_BL: Tensor
+    mask_BL: Tensor
+    firsts_BW: Tensor
+    """Where each word starts, the marker first; padding repeats position 0."""
+
+
+class Spans(NamedTuple):
+    """The places of a batch that want a phrase: pieces ``start`` to ``end`` of row ``row``."""
+
+    row_N: Tensor
+    start_N: Tensor
+    end_N: Tensor
+
+
+class RiseNetwork(nn.Module):
+    """The editing policy (Eq. 3 of section 3.2) and the phrasing policy over one encoder."""
+
+    def __init__(self, config: NetworkConfig, cls_id: int) -> None:
+        super().__init__()
+        self.config = config
+        self.cls_id = cls_id
+        backbone = config.backbone
+        self.encoder = Encoder(backbone, config.dropout)
+        self.edit_head = nn.Linear(backbone.hidden, len(Op))
+        self.decoder = nn.ModuleList(Layer(backbone, config.dropout, cross=True) for _ in range(config.decoder_layers))
+        self.span_positions = nn.Embedding(MAX_SPAN_PIECES + 1, backbone.hidden)
+        self.span_norm = nn.LayerNorm(backbone.hidden, backbone.norm_eps)
+        self.span_dropout = nn.Dropout(config.dropout)
+        self.phrase_head = nn.Linear(backbone.hidden, config.phrases)
+        self.register_buffer("marker_mask", torch.zeros(len(Op)), persistent=False)
+        self.reset_buffers()
+
+    def reset_buffers(self) -> None:
+        """Fill what is not stored: the marker is only kept or inserted after."""
+        self.marker_mask: Tensor
+        self.marker_mask.zero_()
+        self.marker_mask[[Op.DELETE, Op.SUBSTITUTE]] = -1e4
+
+    def encode(self, inputs: Inputs) -> Tensor:
+        """Return the states of every piece, [B, L, D]."""
+        states: Tensor = self.encoder(inputs.ids_BL, inputs.types_BL, inputs.mask_BL)
+        return states
+
+    def score_edits(self, states_BLD: Tensor, firsts_BW: Tensor) -> Tensor:
+        """Return log-probabilities [B, W, 4] in the Op order, read at each word's first piece."""
+        index = firsts_BW[:, :, None].expand(-1, -1, states_BLD.shape[2])
+        scores_BWE = self.edit_head(states_BLD.gather(1, index)).float()
+        marker = torch.zeros_like(scores_BWE[:1, :, :1])
+        marker[:, 0] = 1.0  # the marker is only kept or inserted after
+        scores: Tensor = (scores_BWE + marker * self.marker_mask).log_softmax(-1)
+        return scores
+
+    def score_phrases(self, inputs: Inputs, states_BLD: Tensor, spans: Spans) -> Tensor:
+        """Return the phrase vocabulary's log-probabilities for each span, [N, P]."""
+        steps_S = torch.arange(MAX_SPAN_PIECES, device=states_BLD.device)
+        length_N = (spans.end_N - spans.start_N).clamp(max=MAX_SPAN_PIECES)
+        real_NS = steps_S[None, :] < length_N[:, None]
+        at_NS = (spans.start_N[:, None] + steps_S[None, :]).clamp(max=states_BLD.shape[1] - 1)
+        rows_NS = spans.row_N[:, None].expand(-1, MAX_SPAN_PIECES)
+        table = self.encoder.embeddings.pieces
+        span_NSD = table(inputs.ids_BL[rows_NS, at_NS])
+        if self.config.decoder_input == "states":
+            span_NSD = span_NSD + states_BLD[rows_NS, at_NS]
+        # The span's tokens and then [CLS]: it stands first in memory but has the position after the span's last.
+        cls_N1D = table(torch.full_like(spans.row_N, self.cls_id))[:, None]
+        x = torch.cat([cls_N1D.to(span_NSD.dtype), span_NSD], dim=1)
+        positions = torch.cat([length_N[:, None], steps_S[None, :].expand(len(length_N), -1)], dim=1)
+        x = self.span_dropout(self.span_norm(x + self.span_positions(positions)))
+        real = torch.cat([torch.ones_like(real_NS[:, :1]), real_NS], dim=1)
+        mask = padding_mask(real, x.dtype)
+        memory_mask = padding_mask(inputs.mask_BL[spans.row_N], x.dtype)
+        memory = states_BLD[spans.row_N]
+        if torch.is_autocast_enabled("cuda") and x.is_cuda:
+            kind = torch.get_autocast_dtype("cuda")
+            mask, memory_mask = mask.to(kind), memory_mask.to(kind)
+        for layer in self.decoder:
+            x = layer(x, mask, memory, memory_mask)
+        scores: Tensor = self.phrase_head(x[:, 0]).float()
+        return scores.log_softmax(-1)

@@ -1,0 +1,172 @@
+"""One transformer layer for encoder and decoder, and the encoders of the BERT and MPNet families.
+
+transformers' MPNet has neither cross-attention nor a fused attention kernel; one layer that both families' weights fit
+lets encoder and decoder share code, start from the same weights, and export to a plain graph. Dimensions in names:
+B batch, L pieces, D hidden, H heads, N spans.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+@dataclass(frozen=True, slots=True)
+class BackboneConfig:
+    """The shape of an encoder, in one vocabulary for all families."""
+
+    family: Literal["bert", "mpnet"]
+    vocab_size: int
+    hidden: int
+    layers: int
+    heads: int
+    intermediate: int
+    max_positions: int
+    type_vocab: int
+    """0 where the family has no token types."""
+    norm_eps: float
+    relative_buckets: int
+    """0 where positions are absolute alone."""
+    position_offset: int
+    """The first piece's row in the position table (MPNet starts after its padding row)."""
+
+
+class Attention(nn.Module):
+    """Multi-head attention over ``memory`` (or over the states themselves)."""
+
+    def __init__(self, hidden: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query = nn.Linear(hidden, hidden)
+        self.key = nn.Linear(hidden, hidden)
+        self.value = nn.Linear(hidden, hidden)
+        self.out = nn.Linear(hidden, hidden)
+        self.dropout = dropout
+
+    def _split(self, x: Tensor) -> Tensor:
+        return x.view(*x.shape[:-1], self.heads, -1).transpose(1, 2)
+
+    def forward(self, x_BLD: Tensor, memory_BMD: Tensor, mask: Tensor | None) -> Tensor:
+        """Return the attended states; ``mask`` is added to the scores."""
+        attended = functional.scaled_dot_product_attention(
+            self._split(self.query(x_BLD)),
+            self._split(self.key(memory_BMD)),
+            self._split(self.value(memory_BMD)),
+            attn_mask=mask,
+            dropout_p=self.dropout if self.training else 0.0,
+        )
+        out: Tensor = self.out(attended.transpose(1, 2).flatten(2))
+        return out
+
+
+class Layer(nn.Module):
+    """Self-attention, cross-attention where there is a memory, and a feed-forward block, each with a norm after it."""
+
+    def __init__(self, config: BackboneConfig, dropout: float, cross: bool) -> None:
+        super().__init__()
+        self.attention = Attention(config.hidden, config.heads, dropout)
+        self.attention_norm = nn.LayerNorm(config.hidden, config.norm_eps)
+        self.cross = Attention(config.hidden, config.heads, dropout) if cross else None
+        self.cross_norm = nn.LayerNorm(config.hidden, config.norm_eps) if cross else None
+        self.up = nn.Linear(config.hidden, config.intermediate)
+        self.down = nn.Linear(config.intermediate, config.hidden)
+        self.norm = nn.LayerNorm(config.hidden, config.norm_eps)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, x: Tensor, mask: Tensor | None, memory: Tensor | None = None, memory_mask: Tensor | None = None
+    ) -> Tensor:
+        """Return the layer's states."""
+        x = self.attention_norm(x + self.dropout(self.attention(x, x, mask)))
+        if self.cross is not None and self.cross_norm is not None and memory is not None:
+            x = self.cross_norm(x + self.dropout(self.cross(x, memory, memory_mask)))
+        out: Tensor = self.norm(x + self.dropout(self.down(functional.gelu(self.up(x)))))
+        return out
+
+
+class Embeddings(nn.Module):
+    """Piece, position and type embeddings, summed and normalised."""
+
+    def __init__(self, config: BackboneConfig, dropout: float) -> None:
+        super().__init__()
+        self.pieces = nn.Embedding(config.vocab_size, config.hidden)
+        self.positions = nn.Embedding(config.max_positions, config.hidden)
+        self.types = nn.Embedding(config.type_vocab, config.hidden) if config.type_vocab else None
+        self.norm = nn.LayerNorm(config.hidden, config.norm_eps)
+        self.dropout = nn.Dropout(dropout)
+        self.offset = config.position_offset
+
+    def forward(self, ids: Tensor, positions: Tensor, types: Tensor, added: Tensor | None = None) -> Tensor:
+        """Return the embedded pieces; ``added`` joins the sum before the norm."""
+        x = self.pieces(ids) + self.positions(positions + self.offset)
+        if self.types is not None:
+            x = x + self.types(types)
+        if added is not None:
+            x = x + added
+        out: Tensor = self.dropout(self.norm(x))
+        return out
+
+
+class Encoder(nn.Module):
+    """A BERT or MPNet encoder."""
+
+    def __init__(self, config: BackboneConfig, dropout: float) -> None:
+        super().__init__()
+        self.embeddings = Embeddings(config, dropout)
+        self.layers = nn.ModuleList(Layer(config, dropout, cross=False) for _ in range(config.layers))
+        self.bias = nn.Embedding(config.relative_buckets, config.heads) if config.relative_buckets else None
+
+    def forward(self, ids_BL: Tensor, types_BL: Tensor, mask_BL: Tensor) -> Tensor:
+        """Return the pieces' states; ``mask_BL`` is true at real pieces."""
+        positions_L = torch.arange(ids_BL.shape[1], device=ids_BL.device)
+        x = self.embeddings(ids_BL, positions_L[None, :], types_BL)
+        mask = padding_mask(mask_BL, x.dtype)
+        if self.bias is not None:
+            buckets_LL = relative_buckets(positions_L, self.bias.num_embeddings)
+            # The bias stays as pretrained: its gradient needs every head's attention map in memory, a third of a step.
+            mask = mask + self.bias(buckets_LL).detach().permute(2, 0, 1)[None].to(mask.dtype)
+        if torch.is_autocast_enabled("cuda") and ids_BL.is_cuda:
+            mask = mask.to(torch.get_autocast_dtype("cuda"))
+        for layer in self.layers:
+            x = layer(x, mask)
+        states: Tensor = x
+        return states
+
+
+def padding_mask(mask_BL: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return scores to add to attention [B, 1, 1, L]: 0 at real pieces, a large negative number at padding."""
+    scores: Tensor = (~mask_BL)[:, None, None, :].to(dtype) * -1e4
+    return scores
+
+
+def relative_buckets(positions_L: Tensor, buckets: int, max_distance: int = 128) -> Tensor:
+    """Return MPNet's bucket of each pair of positions: half for each direction, exact when near, logarithmic beyond."""
+    behind = positions_L[:, None] - positions_L[None, :]
+    half = buckets // 2
+    distance = behind.abs()
+    edges = bucket_edges(half, max_distance)
+    bucket = distance.clamp(max=half // 2)
+    for edge in edges:
+        bucket = bucket + (distance >= edge)
+    return bucket + (behind < 0).to(torch.long) * half
+
+
+def bucket_edges(half: int, max_distance: int) -> list[int]:
+    """Return the distances at which MPNet's logarithmic buckets after the first begin.
+
+    Far bucket k holds the distances with ``floor(log(d / exact) / log(max_distance / exact) * far) = k``. In floating
+    point the logarithm lies on an edge at 16, 32, 64 and 128, where devices and runtimes round to different sides;
+    powers of integers do not.
+    """
+    exact = half // 2
+    far = half - exact
+    edges, distance = [], exact
+    for k in range(1, far):
+        while distance**far * exact**k < max_distance**k * exact**far:
+            distance += 1
+        edges.append(distance)
+    return edges
