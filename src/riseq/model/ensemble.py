@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -45,10 +46,14 @@ class Ensemble(nn.Module):
     def score_edits(self, states: list[Tensor], firsts_BW: Tensor) -> Tensor:
         """Return the log of the mean probabilities of edits."""
         members = [network for network in self.networks if isinstance(network, RiseNetwork)]
-        scores = [network.score_edits(s, firsts_BW).exp() for network, s in zip(members, states, strict=True)]
-        return torch.stack(scores).mean(0).log()
+        return _log_mean([network.score_edits(s, firsts_BW) for network, s in zip(members, states, strict=True)])
 
     def score_phrases(self, inputs: Inputs, states: list[Tensor], spans: Spans) -> Tensor:
         """Return the log of the mean probabilities of phrases."""
         members = zip(self._members(inputs), states, strict=True)
-        return torch.stack([n.score_phrases(seen, s, spans).exp() for (n, seen), s in members]).mean(0).log()
+        return _log_mean([network.score_phrases(seen, s, spans) for (network, seen), s in members])
+
+
+def _log_mean(scores: list[Tensor]) -> Tensor:
+    """Return the log of the mean of probabilities given by their logs, finite where one of those is."""
+    return torch.stack(scores).logsumexp(0) - math.log(len(scores))

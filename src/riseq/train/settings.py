@@ -1,0 +1,154 @@
+"""What decides a training run; the same settings from a recipe, from flags and from Python."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from riseq.types import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class TrainSettings:
+    """A training run; each field's comment is its help text."""
+
+    # The network
+    backbone: str = "weights/gte"  # folder or hub id of a BERT or MPNet encoder
+    start: str | None = None  # a checkpoint of the same shape and phrases to start from
+    keep_layers: tuple[int, ...] | None = None  # cut the encoder to these layers
+    decoder_layers: int = 2  # layers of the phrasing policy
+    decoder_input: Literal["states", "tokens"] = "states"  # what the decoder reads of a span
+    phrases: int = 3461  # size of the phrase vocabulary
+    min_count: int = 2  # a phrase must occur this often in the training pairs
+    dropout: float = 0.1  # in encoder and decoder
+    # The data
+    train: tuple[str, ...] = ("canard/train.qonly",)  # files, or sets' names under RISEQ_DATA
+    dev: tuple[str, ...] = ("canard/dev.qonly",)  # the first one chooses the checkpoint
+    drop_answers: float = 0.0  # share of examples with answers (files named .qa) that are also used without them
+    borrow_answers: float = 0.0  # share of examples without answers that are also used with some from elsewhere
+    swap: float = 0.0  # extra examples with entities of another kind, as a share of the training pairs
+    limit: int | None = None  # use only the first rows of each file
+    # The method
+    method: Literal["rise", "mle", "epsilon"] = "rise"  # rise; mle is -MLD; epsilon is -DPS
+    sampler: Literal["dps", "posterior"] = "dps"  # rise draws by the paper's expectation, or by the exact posterior
+    epsilon: float = 0.2  # how often the epsilon method draws at random, per word and per phrase
+    reward_floor: float | None = 0.0  # rewards below are raised to it; none: Eq. 5 as it stands
+    reward_scale: Literal["paper", "bounded"] = "paper"  # bounded: Eq. 5 over the best reward the pair can have
+    own_share: float = 0.5  # states the policy reached itself, as a share of the pairs
+    stop_share: float = 0.1  # finished states (y*, y*), as a share of the pairs
+    passes: int = 3  # editing passes of the dev scores
+    teachers: tuple[str, ...] = ()  # checkpoints whose mean soft labels are learnt too
+    distill: float = 0.0  # weight of the soft labels
+    consistency: float = 0.0  # weight of agreement between two dropout masks
+    polish_epochs: int = 0  # last epochs in which the policy learns from its own samples too
+    polish_samples: int = 4  # samples a state, each against the mean of the others
+    polish_mix: float = 0.3  # weight of the ordinary objective during polishing
+    # The optimiser
+    epochs: int = 6  # frozen ones counted
+    frozen_epochs: int = 0  # first epochs with the pretrained encoder frozen
+    batch: int = 256  # states a step
+    micro_batches: int = 1  # parts of a step: one is sampled while the other is computed
+    graphs: bool = True  # capture the encoder's passes on a GPU; needs one micro-batch
+    lr: float = 1e-4  # peak rate of encoder and decoder
+    head_lr: float = 4e-4  # for what is not pretrained
+    layer_decay: float = 1.0  # each encoder layer below learns this much slower
+    warmup_steps: int = 100  # steps of linear warm-up
+    schedule: Literal["cosine", "constant"] = "cosine"  # after the warm-up; cosine falls to a twentieth
+    weight_decay: float = 0.01  # of matrices; 0 is plain Adam
+    clip: float = 1.0  # the largest norm of a step's gradient
+    ema: float = 0.0  # decay of the averaged weights that are scored and kept; 0: none
+    # The run
+    seed: int = 1  # decides everything random
+    device: str = "auto"  # auto, cpu, cuda, cuda:1 ...
+    scored_from: int = 1  # the first epoch whose dev scores are taken
+    resumable: bool = True  # keep the last finished epoch on disk, to go on from after a kill
+    workers: int = 0  # threads of the sampler; 0: all cores
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1 or self.batch < 1 or self.micro_batches < 1:
+            raise InputError("epochs, batch and micro_batches are 1 or more")
+        if self.graphs and self.micro_batches > 1:
+            raise InputError("graphs replay one micro-batch at a time: set micro_batches 1 or graphs false")
+        if not self.train or not self.dev:
+            raise InputError("train and dev name at least one data set each")
+        if self.seed < 0 or self.workers < 0:
+            raise InputError("seed and workers are 0 or more")
+
+
+def settings_from(values: Mapping[str, Any], source: str = "settings") -> TrainSettings:
+    """Return the settings of a mapping, every name and type checked."""
+    fields = {field.name: field for field in dataclasses.fields(TrainSettings)}
+    hints = typing.get_type_hints(TrainSettings)
+    unknown = sorted(set(values) - set(fields))
+    if unknown:
+        raise InputError(f"{source}: no setting is called {unknown[0]!r}; there are {', '.join(sorted(fields))}")
+    return TrainSettings(**{name: _cast(value, hints[name], f"{source}: {name}") for name, value in values.items()})
+
+
+def read_recipe(path: str | Path, overrides: Mapping[str, Any] | None = None) -> TrainSettings:
+    """Return the settings of a YAML recipe, with ``overrides`` on top."""
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{path}: no such recipe")
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except yaml.YAMLError as error:
+        raise InputError(f"{path}{_line_of(error)}: not YAML") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as text ({error})") from error
+    if not isinstance(values, dict):
+        raise InputError(f"{path}: expected names and values, got {type(values).__name__}")
+    return settings_from({**values, **(overrides or {})}, str(path))
+
+
+def parse_override(text: str) -> tuple[str, Any]:
+    """Return the name and value of ``name=value`` as a flag gives it."""
+    name, found, value = text.partition("=")
+    if not found:
+        raise InputError(f"--set {text!r}: expected name=value")
+    try:
+        return name.strip(), yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise InputError(f"--set {text!r}: the value is not YAML") from error
+
+
+def _line_of(error: yaml.YAMLError) -> str:
+    return (
+        f", line {error.problem_mark.line + 1}"
+        if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark
+        else ""
+    )
+
+
+def _cast(value: Any, kind: Any, where: str) -> Any:
+    origin = typing.get_origin(kind)
+    if origin in (types.UnionType, typing.Union):
+        if value is None:
+            return None
+        return _cast(value, next(a for a in typing.get_args(kind) if a is not type(None)), where)
+    if origin is Literal:
+        if value not in typing.get_args(kind):
+            raise InputError(f"{where}: {value!r}; expected one of {', '.join(map(str, typing.get_args(kind)))}")
+        return value
+    if origin is tuple:
+        items = [value] if isinstance(value, str | int) else value
+        if not isinstance(items, list | tuple):
+            raise InputError(f"{where}: {value!r}; expected a list")
+        return tuple(_cast(item, typing.get_args(kind)[0], where) for item in items)
+    if kind is float and isinstance(value, int | float | str) and not isinstance(value, bool):
+        try:
+            return float(value)  # YAML reads 1e-4 as text
+        except ValueError:
+            pass
+    elif (kind is bool and isinstance(value, bool)) or (
+        kind in (int, str) and isinstance(value, kind) and not isinstance(value, bool)
+    ):
+        return value
+    raise InputError(f"{where}: {value!r}; expected {getattr(kind, '__name__', kind)}")

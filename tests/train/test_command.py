@@ -1,0 +1,127 @@
+"""``riseq train`` and ``python -m riseq.train``."""
+
+from __future__ import annotations
+
+import builtins
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from riseq.cli import main
+from riseq.train.__main__ import main as run_module
+from riseq.train.loop import train
+from riseq.train.settings import read_recipe
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def recipe(world: Path, tmp_path: Path) -> Path:
+    data = world / "pairs.qa.jsonl"
+    lines = [f"backbone: {world / 'bert'}", f"train: [{data}]", f"dev: [{data}]", "min_count: 1", "decoder_layers: 1"]
+    lines += ["epochs: 1", "batch: 16", "device: cpu", "workers: 1"]
+    path = tmp_path / "tiny.yaml"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: object) -> tuple[int, str, str]:
+        code = main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def test_the_verb_trains_as_python_does(run: Run, recipe: Path, tmp_path: Path) -> None:
+    code, out, err = run(
+        "train", recipe, "--out", tmp_path / "cli", "--seed", 4, "--set", "lr=3e-3", "--set", "batch=8"
+    )
+    assert code == 0
+    told = json.loads(out)
+    settings = read_recipe(recipe, {"seed": 4, "lr": 3e-3, "batch": 8})
+    wanted = train(settings, tmp_path / "python")
+    assert told["scores"] == wanted.scores
+    assert told["best_epoch"] == 1
+    assert Path(told["model"]) == tmp_path / "cli" / "best"
+    assert err.splitlines()[-1] == f"riseq: the best model is that of epoch 1, in {tmp_path / 'cli' / 'best'}"
+
+
+def test_a_second_run_into_the_folder_is_refused_and_resume_goes_on(run: Run, recipe: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    assert run("train", recipe, "--out", out, "--resume", "auto")[0] == 0
+    before = (out / "log.csv").read_bytes()
+    code, printed, err = run("train", recipe, "--out", out)
+    assert (code, printed) == (2, "")
+    assert err.startswith(f"riseq: {out}: holds a run already")
+    assert err.count("\n") == 1
+    assert run("train", recipe, "--out", out, "--resume", "auto")[0] == 0
+    assert (out / "log.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--set", "lr"], "--set 'lr': expected name=value"),
+        (["--set", "speed=3"], "no setting is called 'speed'"),
+        (["--set", "backbone=a/b/c"], "a/b/c: neither a folder with an encoder nor a hub id"),
+        (["--set", "train=[nope]"], "nope: no such file"),
+        (["--resume", "maybe"], "'maybe' is not one of 'auto', 'none'"),
+        (["--seed", "-3"], "--seed"),
+    ],
+    ids=str,
+)
+def test_a_mistake_is_one_line_and_exit_2(
+    run: Run, recipe: Path, tmp_path: Path, arguments: list[str], told: str
+) -> None:
+    code, out, err = run("train", recipe, "--out", tmp_path / "run", *arguments)
+    assert (code, out) == (2, "")
+    assert told in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("package", ["torch", "numba", "accelerate", "yaml"])
+def test_a_missing_package_names_the_extra(
+    run: Run, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
+) -> None:
+    real = builtins.__import__
+
+    def missing(name: str, *arguments: Any, **named: Any) -> Any:
+        if name == "riseq.train.loop":
+            raise ModuleNotFoundError(f"No module named {package!r}", name=package)
+        return real(name, *arguments, **named)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    code, _, err = run("train", recipe, "--out", tmp_path / "run")
+    assert code == 2
+    assert err == f"riseq: train needs the package {package!r}; install it with: pip install 'riseq[train]'\n"
+
+
+def test_the_module_trains_and_scores_alike(
+    capsys: pytest.CaptureFixture[str], recipe: Path, tmp_path: Path, world: Path
+) -> None:
+    def module(*arguments: object) -> tuple[int, str, str]:
+        code = run_module([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    folder, data = tmp_path / "run", world / "pairs.qa.jsonl"
+    code, out, _ = module("run", recipe, "--out", folder)
+    assert code == 0
+    scores = json.loads(out)["scores"]
+    code, out, _ = module("score", "--model", folder / "best", "--data", data, "--device", "cpu")
+    assert code == 0
+    last = json.loads(out.splitlines()[-1])
+    assert (last.pop("data"), last.pop("passes") <= 3) == (str(data), True)
+    assert last == next(iter(scores.values()))
+    code, out, err = module("run", recipe, "--out", folder)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"riseq: {folder}: holds a run already")
+    assert err.count("\n") == 1
+    assert module("run")[0] == 2

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from riseq.model.checkpoint import load_checkpoint
+from riseq.train.loop import TrainResult, train
+from riseq.train.settings import TrainSettings
+from riseq.train.tracking import Tracker
+from riseq.types import InputError
+
+Make = Callable[..., TrainSettings]
+
+
+def run(settings: TrainSettings, out: Path, resume: bool = False) -> TrainResult:
+    return train(settings, out, resume, Tracker(out, every=1))
+
+
+def read_losses(out: Path) -> list[str]:
+    with (out / "log.csv").open(encoding="utf-8") as f:
+        return [row["loss"] for row in csv.DictReader(f)]
+
+
+def test_training_learns_the_made_up_language(make_settings: Make, tmp_path: Path) -> None:
+    result = run(make_settings(epochs=20, own_share=0.3), tmp_path)
+    (scores,) = result.scores.values()
+    assert scores["exact"] > 60  # copying the question scores 0 here
+    assert load_checkpoint(result.folder).facts["epoch"] == result.best_epoch
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"method": "mle"},
+        {"method": "epsilon", "reward_floor": None},
+        {"sampler": "posterior", "reward_scale": "bounded"},
+        {"consistency": 0.5, "ema": 0.9, "drop_answers": 0.5},
+        {"polish_epochs": 1},
+        {"frozen_epochs": 1, "decoder_input": "tokens", "layer_decay": 0.8},
+        {"micro_batches": 2, "graphs": False},
+    ],
+    ids=str,
+)
+def test_every_switch_runs_and_moves_the_loss(make_settings: Make, tmp_path: Path, changes: dict[str, object]) -> None:
+    run(make_settings(**changes), tmp_path)
+    losses = read_losses(tmp_path)
+    assert len(set(losses)) > 4
+    assert all(float(loss) == float(loss) for loss in losses)
+
+
+def test_the_same_seed_gives_the_same_losses_and_another_seed_others(make_settings: Make, tmp_path: Path) -> None:
+    for name, seed in (("a", 3), ("b", 3), ("c", 4)):
+        run(make_settings(seed=seed), tmp_path / name)
+    assert read_losses(tmp_path / "a") == read_losses(tmp_path / "b")
+    assert read_losses(tmp_path / "a") != read_losses(tmp_path / "c")
+
+
+def test_a_killed_run_resumes_to_the_same_result(make_settings: Make, tmp_path: Path) -> None:
+    settings = make_settings(epochs=3, ema=0.9)
+    whole = run(settings, tmp_path / "whole")
+
+    class Killed(Exception):
+        pass
+
+    class Killer(Tracker):
+        def start_epoch(self, epoch: int, epochs: int, steps: int) -> None:
+            if epoch == 2:
+                raise Killed
+            super().start_epoch(epoch, epochs, steps)
+
+    with pytest.raises(Killed):
+        train(settings, tmp_path / "cut", False, Killer(tmp_path / "cut", every=1))
+    resumed = run(settings, tmp_path / "cut", resume=True)
+    assert resumed.scores == whole.scores
+    assert read_losses(tmp_path / "cut") == read_losses(tmp_path / "whole")
+
+
+def test_resuming_with_other_settings_is_refused(make_settings: Make, tmp_path: Path) -> None:
+    run(make_settings(epochs=1), tmp_path)
+    with pytest.raises(InputError, match="other data, phrases or settings"):
+        run(make_settings(epochs=1, lr=1e-5), tmp_path, resume=True)
+
+
+def test_a_teacher_of_the_other_family_teaches(make_settings: Make, world: Path, tmp_path: Path) -> None:
+    teacher = run(make_settings(backbone=str(world / "mpnet")), tmp_path / "teacher")
+    taught = make_settings(teachers=(str(teacher.folder),), distill=0.5, epochs=1)
+    run(taught, tmp_path / "pupil")
+    run(make_settings(epochs=1), tmp_path / "alone")
+    assert read_losses(tmp_path / "pupil") != read_losses(tmp_path / "alone")
