@@ -18,6 +18,7 @@ import pytest
 
 import riseq
 from riseq.cli import main
+from riseq.infer.default_model import find_default_model
 
 ROWS = [
     {
@@ -91,6 +92,7 @@ class TestSimplify:
         first, second = map(json.loads, outcome.out.splitlines())
         assert outcome.code == 0
         edit = {"op": "substitute", "start": 9, "end": 14, "old": "Alien", "new": "it"}
+        first["steps"][0]["edits"][0].pop("probability", None)  # the trained system has one
         assert first == {
             "id": "film",
             "context": ["Who directed Alien?"],
@@ -139,6 +141,33 @@ class TestSimplify:
         with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as file:
             first = next(csv.DictReader(file))
         assert json.loads(first["steps"])[0]["edits"][0]["new"] == "it"
+
+
+@pytest.mark.skipif(find_default_model() is None, reason="no model ships with this checkout")
+class TestControls:
+    QUESTION = ("When was Alien released?", "-c", "Who directed Alien?")
+
+    def test_a_question_takes_them(self, shell: Shell) -> None:
+        assert shell("simplify", *self.QUESTION).out == "When was it released?\n"
+        assert shell("simplify", *self.QUESTION, "--strength", "0").out == "When was Alien released?\n"
+        assert shell("simplify", *self.QUESTION, "--protect", "Who", "--protect", "alien").out.count("Alien") == 1
+
+    def test_a_file_takes_them(self, shell: Shell, questions: Path) -> None:
+        for options in (["--strength", "0"], ["--protect", "Alien"], ["--max-passes", "1"]):
+            rows = [json.loads(line) for line in shell("simplify", questions, *options).out.splitlines()]
+            assert ("Alien" in rows[0]["text"]) == (options[0] != "--max-passes")
+            assert len(rows[0]["steps"]) <= 1
+
+    def test_explain_shows_the_passes(self, shell: Shell) -> None:
+        outcome = shell("explain", *self.QUESTION)
+        lines = outcome.out.splitlines()
+        assert (outcome.code, outcome.err, len(lines)) == (0, "", 4)
+        assert lines[1] == "pass 1    When was [-Alien-]{+it+} released?"
+        assert lines[2].endswith("%  substitute Alien → it")
+        assert lines[3] == "result    When was it released?"
+
+    def test_explain_takes_them(self, shell: Shell) -> None:
+        assert "nothing to edit" in shell("explain", *self.QUESTION, "--strength", "0").out
 
 
 class TestBadRows:
@@ -215,7 +244,7 @@ MISTAKES = [
     (["simplify", "Why?", "-c", " "], "context 1 is empty"),
     (["simplify", "Why", "not?"], "put a question in quotes"),
     (["simplify", "Why?", "--system", "nope"], "no system is called 'nope'"),
-    (["simplify", "Why?", "--model", "folder"], "takes no model"),
+    (["simplify", "Why?", "-s", "rule", "--model", "folder"], "takes no model"),
     (["simplify", "questions.jsonl", "-c", "Who?"], "--context goes with a question"),
     (["simplify", "questions.jsonl", "out.txt"], "out.txt: unknown kind of file"),
     (["simplify", "questions.jsonl", "none/out.jsonl"], "there is no folder"),
@@ -223,6 +252,12 @@ MISTAKES = [
     (["simplify", "wrong.csv"], "wrong.csv: no column 'context'"),
     (["simplify", "binary.csv"], "binary.csv:1: not UTF-8"),
     (["simplify", "questions.txt"], "questions.txt: unknown kind of file"),
+    (["simplify", "Why?", "-s", "rise", "--strength", "2"], "strength is 2.0, expected a number from 0 to 1"),
+    (["simplify", "Why?", "-s", "rise", "--protect", " "], "protect[0] is ' ', expected at least one word"),
+    (["simplify", "questions.jsonl", "-s", "rise", "--max-passes", "0"], "max_passes is 0, expected 1 or more"),
+    (["simplify", "Why?", "-s", "origin", "--max-passes", "2"], "--max-passes goes with the system 'rise'"),
+    (["explain", ""], "the question is empty"),
+    (["explain", "Why?", "--strength", "x"], "'--strength'"),
     (["evaluate", "-d", "missing.jsonl"], "missing.jsonl: no such file"),
     (["evaluate", "-d", "nothing.jsonl"], "nothing.jsonl: no questions"),
     (["vocab", "nothing.jsonl", "-k", "0"], "'--size'"),
@@ -258,7 +293,7 @@ def test_help(shell: Shell, arguments: list[str]) -> None:
 
 
 def test_verbs_have_examples(shell: Shell) -> None:
-    for verb in (["simplify"], ["evaluate"], ["data", "stats"], ["vocab"]):
+    for verb in (["simplify"], ["explain"], ["evaluate"], ["data", "stats"], ["vocab"]):
         assert f"  riseq {' '.join(verb)} " in shell(*verb, "--help").out
 
 

@@ -52,6 +52,14 @@ class Simplification:
     question: str
     text: str
     steps: tuple[Step, ...] = ()
+    truncated: bool = False
+    """Whether any of the context, or the end of the question, was not looked at for want of room."""
+    confidence: float | None = None
+    """How sure the system is that the text is right, calibrated; None where it does not say."""
+    probability: float | None = None
+    """The network's probability of all the edits that led here together, words kept among them; not calibrated."""
+    alternatives: tuple[Simplification, ...] = ()
+    """Where several were asked for: forms of different texts, the mildest first, this one among them."""
 
     @property
     def changed(self) -> bool:

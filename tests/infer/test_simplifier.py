@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import pickle
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from riseq.infer import simplifier as module
+from riseq.infer.dialogue import Item
 from riseq.infer.simplifier import Simplifier
 from riseq.text.realise import realise
 from riseq.text.words import forms
@@ -162,11 +169,136 @@ def test_each_pass_is_what_realise_makes_of_the_choice(engine: Simplifier) -> No
 
 @pytest.mark.parametrize(
     ("question", "context", "told"),
-    [(None, (), "question is a NoneType"), ("Why?", "Who?", "list of strings"), ("Why?", [1], "list of strings")],
+    [
+        (None, (), "question is a NoneType"),
+        ("Why?", "Who?", "context is a str"),
+        ("Why?", [1], r"context\[0\] is a int"),
+    ],
 )
 def test_wrong_types_are_told(engine: Simplifier, question: str, context: list[str], told: str) -> None:
     with pytest.raises(InputError, match=told):
         engine(question, context)
+
+
+def test_every_form_of_dialogue_gives_the_same(engine: Simplifier) -> None:
+    question = "When did the band of Frank Zappa play in Tokyo?"
+    messages = [{"role": "user", "content": CONTEXT[0]}, {"role": "assistant", "content": CONTEXT[1]}]
+    expected = engine(question, CONTEXT)
+    assert expected.changed
+    assert engine(question, messages) == expected
+    assert engine(question, [CONTEXT]) == expected
+    assert engine(question, [("user", CONTEXT[0]), ("bot", CONTEXT[1])]) == expected
+    items: list[Item] = [
+        Example("", CONTEXT, question),
+        {"question": question, "context": messages},
+        (question, CONTEXT),
+    ]
+    assert list(engine.batch(items)) == [expected] * 3
+
+
+def test_a_wrong_item_is_told_when_its_turn_comes(engine: Simplifier) -> None:
+    items: list[Any] = [("Why?", []), "Why?"]
+    with pytest.raises(InputError, match="item 1: got a str"):
+        list(engine.batch(items))
+
+
+def test_wrong_controls_are_told_before_the_first_result(engine: Simplifier) -> None:
+    with pytest.raises(InputError, match="strength is 2"):
+        engine.batch([], strength=2)
+
+
+def test_strength_nothing_leaves_the_question(engine: Simplifier) -> None:
+    for example in make_examples(10):
+        result = engine(example.question, example.context, strength=0)
+        assert (result.text, result.steps) == (example.question, ())
+
+
+def test_a_higher_strength_never_keeps_more_in_the_first_pass(engine: Simplifier) -> None:
+    changed = []
+    for example in make_examples(25):
+        removed = []
+        for strength in (0.1, 0.3, 0.5, 0.7, 0.9):
+            steps = engine(example.question, example.context, strength=strength, max_passes=1).steps
+            removed.append(sum(len(forms(edit.old)) for step in steps for edit in step.edits))
+        assert removed == sorted(removed) or removed[-1] == removed[2], "or no word would have been left"
+        changed.append(len(set(removed)) > 1)
+    assert sum(changed) > 5
+
+
+def test_protected_words_stay_in_every_pass(engine: Simplifier) -> None:
+    lost = 0
+    for example in make_examples(40):
+        words = forms(example.question)
+        phrase = words[len(words) // 2 : len(words) // 2 + 2]
+        told = " ".join(phrase)
+        for strength in (0.5, 1.0):
+            plain = engine(example.question, example.context, strength=strength)
+            lost += told not in " ".join(forms(plain.text))
+            result = engine(example.question, example.context, protect=[told.upper()], strength=strength)
+            assert told in " ".join(forms(result.text))
+    assert lost > 10
+
+
+def test_max_passes_can_be_said_in_a_call(engine: Simplifier) -> None:
+    example = next(one for one in make_examples(40) if len(engine(one.question, one.context).steps) > 1)
+    plain = engine(example.question, example.context)
+    assert engine(example.question, example.context, max_passes=1).steps == plain.steps[:1]
+
+
+def test_what_was_not_looked_at_is_told(engine: Simplifier) -> None:
+    assert not engine("Where was Ira Hayes born?", CONTEXT).truncated
+    assert engine("Where was Ira Hayes born?", CONTEXT * 4).truncated
+    assert engine("Where was Ira Hayes born?", ["word " * 40]).truncated
+    assert engine("w " * 600, CONTEXT).truncated
+
+
+def test_the_probability_is_that_of_every_pass(engine: Simplifier) -> None:
+    assert engine("Why?").probability is None
+    for example in make_examples(20):
+        one, all_passes = (engine(example.question, example.context, max_passes=count) for count in (1, 3))
+        if one.probability is None or all_passes.probability is None:
+            assert not example.context
+            continue
+        least = min((edit.probability or 0 for step in one.steps for edit in step.edits), default=1)
+        assert 0 < all_passes.probability <= one.probability <= least
+
+
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_threads_get_the_same_results(base: Path, precision: str) -> None:
+    engine = Simplifier.load(export_tiny(base, "bert", precision)[1], threads=1)
+    examples = make_examples(40)
+    expected = [engine(one.question, one.context) for one in examples]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(engine, [one.question for one in examples], [one.context for one in examples])) == expected
+
+
+def test_other_processes_get_the_same_results(engine: Simplifier) -> None:
+    examples = make_examples(6)
+    expected = [engine(one.question, one.context) for one in examples]
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        results = list(pool.map(engine, [one.question for one in examples], [one.context for one in examples]))
+    assert results == expected
+
+
+@pytest.mark.parametrize("kind", [0, 1], ids=["checkpoint", "exported"])
+def test_an_engine_survives_a_pickle(base: Path, kind: int) -> None:
+    engine = Simplifier.load(export_tiny(base, "bert", "float32")[kind], threads=1, max_passes=2)
+    again = pickle.loads(pickle.dumps(engine))
+    assert again.max_passes == 2
+    for example in make_examples(5):
+        assert again(example.question, example.context).text == engine(example.question, example.context).text
+
+
+@settings(max_examples=2_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.text(max_size=40), st.lists(st.text(max_size=20), max_size=3), st.floats(0, 1), st.data())
+def test_any_text_gets_an_answer(
+    engine: Simplifier, question: str, context: list[str], strength: float, data: st.DataObject
+) -> None:
+    words = forms(question)
+    protect = data.draw(st.lists(st.sampled_from(words), max_size=2)) if words else []
+    result = engine(question, context, strength=strength, protect=protect)
+    assert result.text or not question
+    assert set(protect) <= set(forms(result.text))
 
 
 def test_a_missing_folder_is_told(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ _LABEL_WIDTH = 11
 def show(console: Console, example: Example, result: Simplification) -> None:
     """Print ``result`` with its dialogue; edits are struck and coloured, or marked ``[-old-]{+new+}``."""
     console.print(Text(example.id, style="bold cyan"), soft_wrap=True)
-    lines = list(_lines(example, result, marked=_needs_marks(console)))
+    lines = list(_lines(example, result, marked=needs_marks(console)))
     if console.is_terminal:
         grid = Table.grid(padding=(0, 1))
         grid.add_column(width=_LABEL_WIDTH)
@@ -33,7 +33,7 @@ def show(console: Console, example: Example, result: Simplification) -> None:
 
 def show_edits(console: Console, result: Simplification) -> None:
     """Print one line a pass, with its edits in place."""
-    for text in _passes(result, marked=_needs_marks(console)):
+    for text in _passes(result, marked=needs_marks(console)):
         console.print(text, soft_wrap=True)
 
 
@@ -54,7 +54,8 @@ def mark_edits(before: str, edits: Iterable[TextEdit], marked: bool) -> Text:
     return text
 
 
-def _needs_marks(console: Console) -> bool:
+def needs_marks(console: Console) -> bool:
+    """Return whether edits have to be told by marks, for want of colours."""
     return not console.is_terminal or console.no_color or console.color_system is None
 
 

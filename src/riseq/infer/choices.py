@@ -1,40 +1,154 @@
-"""From a network's scores to edits: the best edit at each word, the best phrase at each span."""
+"""From a network's scores to edits: an edit at each word, the best phrase at each span."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
 from riseq.core.edits import DELETE, KEEP, Edit, Op
 from riseq.core.phrases import PhraseVocabulary
-from riseq.infer.backend import Reading
-from riseq.infer.drafts import Choice
-from riseq.model.collate import Batch, find_spans
+from riseq.infer.backend import Reading, Scores
+from riseq.infer.drafts import Choice, Draft
+from riseq.model.collate import Batch, SpanBatch, find_spans
+from riseq.text.spacing import is_word
+
+Ops = NDArray[np.integer]
+_KEEPS = np.array([op in (Op.KEEP, Op.INSERT) for op in Op], dtype=np.float32)
+Said = tuple[int, float]
+"""A phrase's id and its probability."""
+
+
+def decide(scores_BWE: Scores, drafts: Sequence[Draft], shift: float = 0.0) -> Ops:
+    """Return the edit at each word, when ``shift`` is added to the log-probability of keeping it.
+
+    A run of neighbours that would be edited is undone as one, where a shift above 0 outweighs its edits on average:
+    half a name is no milder form. A lower shift never keeps a word that a higher one takes, unless no word would be
+    left of the question: then its row has the edits of no shift. A shift below 0 leaves marks alone: a question is no
+    stronger without its "?". Protected words are kept, nothing is put inside them, and what would have gone with them
+    stays: "the" of "the Eiffel Tower".
+    """
+    if any(draft.protect for draft in drafts):
+        scores_BWE = scores_BWE.copy()
+        for scores_WE, draft in zip(scores_BWE, drafts, strict=True):
+            _bar_protected(scores_WE[: len(draft.cuts)], draft)
+    plain_BW = _find_best(scores_BWE)
+    if shift > 0:
+        return np.stack([_undo_runs(scores, ops, shift) for scores, ops in zip(scores_BWE, plain_BW, strict=True)])
+    if shift == 0:
+        return plain_BW
+    # INSERT keeps its word too: what asks for less must not get more words put in instead.
+    scores_BWE = scores_BWE.copy()
+    for row, draft in enumerate(drafts):
+        words = [place for place, word in enumerate(draft.words[: len(draft.cuts)]) if place and is_word(word)]
+        scores_BWE[row, words] += np.float32(shift) * _KEEPS
+    ops_BW = _find_best(scores_BWE)
+    for row, draft in enumerate(drafts):
+        if not _leaves_word(draft, ops_BW[row].tolist()):
+            ops_BW[row] = plain_BW[row]
+    return ops_BW
+
+
+def choose(batch: Batch, reading: Reading, phrases: PhraseVocabulary, ops_LBW: Sequence[Ops]) -> list[list[Choice]]:
+    """Return for each layer of edits the choice of each row; the phrase graph runs once, if a phrase is wanted."""
+    spans_L = [find_spans(batch, ops_BW) for ops_BW in ops_LBW]
+    said = _say(reading, spans_L)
+    return [
+        _choose_layer(batch, reading, phrases, ops_BW, spans, said)
+        for ops_BW, spans in zip(ops_LBW, spans_L, strict=True)
+    ]
 
 
 def choose_best(batch: Batch, reading: Reading, phrases: PhraseVocabulary) -> list[Choice]:
-    """Return the greedy choice for each row of ``batch``; the phrase graph runs only where a phrase is wanted."""
-    scores_BWE = reading.edits_BWE
-    ops_BW = scores_BWE.argmax(-1)
-    probabilities_BW = np.exp(np.take_along_axis(scores_BWE, ops_BW[:, :, None], -1)[:, :, 0].astype(np.float64))
-    chosen: dict[tuple[int, int], tuple[int, float]] = {}
-    spans = find_spans(batch, ops_BW)
-    if len(spans.row_N):
-        scores_NP = reading.score_phrases(spans)
-        best_N = scores_NP.argmax(-1)
-        likely_N = np.exp(scores_NP[np.arange(len(best_N)), best_N].astype(np.float64))
-        places = zip(spans.row_N.tolist(), spans.word_N.tolist(), strict=True)
-        chosen = dict(zip(places, zip(best_N.tolist(), likely_N.tolist(), strict=True), strict=True))
+    """Return the greedy choice for each row of ``batch``."""
+    return choose(batch, reading, phrases, [_find_best(reading.edits_BWE)])[0]
+
+
+def _find_best(scores_BWE: Scores) -> Ops:
+    best_BW: Ops = scores_BWE.argmax(-1)
+    return best_BW
+
+
+def _bar_protected(scores_WE: Scores, draft: Draft) -> None:
+    """Rule out, in place, the edits that touch protected words, and all others of a run that has such edits."""
+    barred_WE = draft.barred[: len(scores_WE)]
+    for run in find_runs(_find_best(scores_WE)):
+        if barred_WE[run, Op.DELETE].any():
+            barred_WE[run, Op.DELETE :] = True
+    scores_WE[barred_WE] = -np.inf
+
+
+def _undo_runs(scores_WE: Scores, ops_W: Ops, shift: float) -> Ops:
+    """Return the edits without the runs of neighbours that are less than ``shift`` better than keeping them."""
+    better_W = np.take_along_axis(scores_WE, ops_W[:, None], -1)[:, 0] - scores_WE[:, Op.KEEP]
+    kept_W = ops_W.copy()
+    for run in find_runs(ops_W):
+        if better_W[run].mean() < shift:
+            kept_W[run] = Op.KEEP
+    return kept_W
+
+
+def find_runs(ops_W: Ops) -> list[slice]:
+    """Return where neighbouring words are not kept as they are."""
+    edges = np.flatnonzero(np.diff(ops_W != Op.KEEP, prepend=False, append=False))
+    return [slice(start, end) for start, end in edges.reshape(-1, 2).tolist()]
+
+
+def _leaves_word(draft: Draft, ops: list[int]) -> bool:
+    """Return whether a word is kept or said; a mark alone is no question."""
+    seen = len(draft.cuts)
+    if any(op in (Op.INSERT, Op.SUBSTITUTE) for op in ops[:seen]):
+        return True
+    kept = [word for word, op in zip(draft.words[1:seen], ops[1:seen], strict=True) if op == Op.KEEP]
+    return any(is_word(word) for word in (*kept, *draft.words[seen:]))
+
+
+def _say(reading: Reading, spans_L: Sequence[SpanBatch]) -> dict[tuple[int, int, int], Said]:
+    """Return the best phrase of each span, by its row and pieces; a span of several layers is scored once."""
+    wanted = list(dict.fromkeys(key for spans in spans_L for key in _keys(spans)))
+    if not wanted:
+        return {}
+    row_N, start_N, end_N = np.array(wanted, dtype=np.int64).T
+    scores_NP = reading.score_phrases(SpanBatch(row_N, _first_words(spans_L, wanted), start_N, end_N))
+    best_N = scores_NP.argmax(-1)
+    likely_N = np.exp(scores_NP[np.arange(len(best_N)), best_N].astype(np.float64))
+    return dict(zip(wanted, zip(best_N.tolist(), likely_N.tolist(), strict=True), strict=True))
+
+
+def _keys(spans: SpanBatch) -> list[tuple[int, int, int]]:
+    return list(zip(spans.row_N.tolist(), spans.start_N.tolist(), spans.end_N.tolist(), strict=True))
+
+
+def _first_words(spans_L: Sequence[SpanBatch], wanted: Sequence[tuple[int, int, int]]) -> NDArray[np.int64]:
+    words = {key: word for spans in spans_L for key, word in zip(_keys(spans), spans.word_N.tolist(), strict=True)}
+    return np.array([words[key] for key in wanted], dtype=np.int64)
+
+
+def _choose_layer(
+    batch: Batch,
+    reading: Reading,
+    phrases: PhraseVocabulary,
+    ops_BW: Ops,
+    spans: SpanBatch,
+    said: dict[tuple[int, int, int], Said],
+) -> list[Choice]:
+    logs_BW = np.take_along_axis(reading.edits_BWE, ops_BW[:, :, None], -1)[:, :, 0].astype(np.float64)
+    places = zip(spans.row_N.tolist(), spans.word_N.tolist(), strict=True)
+    at = {place: said[key] for place, key in zip(places, _keys(spans), strict=True)}
     choices = []
     for row, count in enumerate(batch.words_B.tolist()):
-        ops, probabilities = ops_BW[row, :count].tolist(), probabilities_BW[row, :count].tolist()
-        said = [chosen.get((row, word)) for word in range(count)]
-        choices.append(_combine(ops, probabilities, said, phrases))
+        ops, logs = ops_BW[row, :count].tolist(), logs_BW[row, :count]
+        phrases_said = [at.get((row, word)) for word in range(count)]
+        of_phrases = sum(float(np.log(one[1])) for one in phrases_said if one is not None)
+        edits, joint = _combine(ops, np.exp(logs).tolist(), phrases_said, phrases)
+        choices.append(Choice(edits, joint, float(logs.sum()) + of_phrases))
     return choices
 
 
 def _combine(
-    ops: list[int], probabilities: list[float], said: list[tuple[int, float] | None], phrases: PhraseVocabulary
-) -> Choice:
+    ops: list[int], probabilities: list[float], said: list[Said | None], phrases: PhraseVocabulary
+) -> tuple[list[Edit], list[float]]:
     """Return the edits with their phrases; where a phrase is said, its probability counts too, all along its run."""
     edits: list[Edit] = []
     joint: list[float] = []
@@ -46,4 +160,4 @@ def _combine(
         else:
             edits.append(KEEP if op == Op.KEEP else DELETE if op == Op.DELETE else Edit(Op(op)))
         joint.append(probability * of_phrase if op in (Op.INSERT, Op.SUBSTITUTE) else probability)
-    return Choice(edits, joint)
+    return edits, joint

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
-from riseq.core.edits import KEEP, MARKER, Edit, apply
+from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
+from riseq.infer.controls import find_protected
+from riseq.infer.grammar import repair
 from riseq.infer.mending import mend
 from riseq.model.collate import Batch, IntArray, collate
 from riseq.model.contexts import UTTERANCES, encode_context
 from riseq.text.pieces import Pieces
 from riseq.text.realise import realise
+from riseq.text.spacing import is_word
 from riseq.text.words import forms
 from riseq.types import Simplification, Step
 
@@ -23,6 +28,8 @@ class Choice:
 
     edits: list[Edit]
     probabilities: list[float]
+    log_probability: float = 0.0
+    """Of all of them together."""
 
 
 @dataclass(slots=True)
@@ -43,7 +50,13 @@ class Draft:
     """The words of ``text``, the marker first."""
     cuts: list[tuple[int, ...]]
     """The pieces of the words that the network sees: the first ones, as many as there is room for."""
+    protect: Sequence[Sequence[str]] = ()
+    """The words of each phrase that is left alone."""
     steps: list[Step] = field(default_factory=list)
+    log_probability: float | None = None
+    """Of the edits of every pass so far together; None before the first."""
+    branches: list[Simplification] = field(default_factory=list)
+    """What other edits than those chosen would have made of it."""
 
     @property
     def editable(self) -> bool:
@@ -60,15 +73,26 @@ class Draft:
         """How many pieces the row has, with its last [SEP]."""
         return len(self.context_ids) + sum(map(len, self.cuts)) + 1
 
+    @property
+    def barred(self) -> NDArray[np.bool_]:
+        """Which edits at which words of ``text`` would touch what is protected."""
+        return find_protected(self.words, self.protect)
+
     def advance(self, choice: Choice, pieces: Pieces) -> bool:
         """Apply the edits of one pass; return whether they changed anything."""
+        self.log_probability = (self.log_probability or 0.0) + choice.log_probability
         unseen = self.unseen
-        edits = mend(self.words, choice.edits + [KEEP] * unseen)
+        chosen = choice.edits + [KEEP] * unseen
+        fixed = frozenset(np.flatnonzero(self.barred[:, Op.DELETE]).tolist()) if self.protect else frozenset()
+        edits = repair(self.words, mend(self.words, chosen, fixed), fixed)
         reached = apply(self.words, edits)
-        # A question of no words is no question: an edit that would leave none is not made.
-        if reached == self.words or len(reached) == 1:
+        # A mark alone is no question: an edit that would leave no word is not made.
+        if reached == self.words or not any(is_word(word) for word in reached[1:]):
             return False
-        step = realise(self.text, edits, self.context, choice.probabilities + [1.0] * unseen)
+        # What a rule does to a word that the network keeps follows from its other edits, and is as sure as they are.
+        likely = zip(chosen, edits, choice.probabilities + [1.0] * unseen, strict=True)
+        probabilities = [1.0 if was.op is Op.KEEP and now.op is not Op.KEEP else p for was, now, p in likely]
+        step = realise(self.text, edits, self.context, probabilities)
         self.steps.append(step)
         self.text = step.text
         self.words = [MARKER, *forms(step.text)]
@@ -78,10 +102,17 @@ class Draft:
 
     def finish(self) -> Simplification:
         """Return what was made of the question."""
-        return Simplification(self.question, self.text, tuple(self.steps))
+        probability = None if self.log_probability is None else math.exp(self.log_probability)
+        return Simplification(self.question, self.text, tuple(self.steps), self.truncated, probability=probability)
 
 
-def start(question: str, context: Sequence[str], pieces: Pieces, max_pieces: int) -> Draft:
+def start(
+    question: str,
+    context: Sequence[str],
+    pieces: Pieces,
+    max_pieces: int,
+    protect: Sequence[Sequence[str]] = (),
+) -> Draft:
     """Return the draft of a question that nothing was done to.
 
     Where question and context have more than ``max_pieces`` together, the oldest utterances go first; the last one
@@ -99,7 +130,7 @@ def start(question: str, context: Sequence[str], pieces: Pieces, max_pieces: int
     cuts = _cut(words, pieces, room)
     has_context = any(piece not in (pieces.cls_id, pieces.sep_id) for piece in encoded.ids)
     truncated = encoded.truncated or len(cuts) < len(words)
-    return Draft(question, context, encoded.ids, has_context, truncated, room, question, words, cuts)
+    return Draft(question, context, encoded.ids, has_context, truncated, room, question, words, cuts, protect)
 
 
 def gather(drafts: Sequence[Draft], pieces: Pieces) -> Batch:

@@ -6,7 +6,7 @@ was kept because it did not lower the scores on CANARD's development set.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from riseq.core.edits import DELETE, KEEP, Edit, Op
 
@@ -19,8 +19,8 @@ _OBJECTS = frozenset({"what", "who", "whom", "which"})
 """A question that starts so may well end in a preposition: "What is it known for?"."""
 
 
-def mend(words: Sequence[str], edits: Sequence[Edit]) -> list[Edit]:
-    """Return the edits with stranded words seen to; both start with the marker's position.
+def mend(words: Sequence[str], edits: Sequence[Edit], fixed: Collection[int] = ()) -> list[Edit]:
+    """Return the edits with stranded words seen to; both start with the marker's position, ``fixed`` ones are kept.
 
     - "insurance in [Germany]?": a preposition whose object goes, up to the end, goes with it.
     - "goals [for Argentina in] the final": a preposition stays before an object that stays.
@@ -35,12 +35,12 @@ def mend(words: Sequence[str], edits: Sequence[Edit]) -> list[Edit]:
         end = at
         while end < len(mended) and mended[end].op is Op.DELETE:
             end += 1
-        _mend_run(words, mended, at, end)
+        _mend_run(words, mended, at, end, fixed)
         at = end
     return mended
 
 
-def _mend_run(words: Sequence[str], edits: list[Edit], start: int, end: int) -> None:
+def _mend_run(words: Sequence[str], edits: list[Edit], start: int, end: int, fixed: Collection[int]) -> None:
     """Mend around the deletion of ``words[start:end]``."""
     kept_after = end < len(words) and edits[end].op in (Op.KEEP, Op.INSERT)
     if end - start == 1 and words[start].isdigit() and kept_after and words[end] not in _ENDS:
@@ -50,5 +50,7 @@ def _mend_run(words: Sequence[str], edits: list[Edit], start: int, end: int) -> 
         edits[end - 1] = KEEP
     at_end = end == len(words) or (end == len(words) - 1 and words[end] in _ENDS and edits[end].op is Op.KEEP)
     object_gone = words[start] not in _ENDS and words[1] not in _OBJECTS
-    if at_end and object_gone and start > 2 and words[start - 1] in PREPOSITIONS and edits[start - 1].op is Op.KEEP:
-        edits[start - 1] = DELETE
+    before = start - 1
+    stranded = before > 1 and words[before] in PREPOSITIONS and edits[before].op is Op.KEEP and before not in fixed
+    if at_end and object_gone and stranded:
+        edits[before] = DELETE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from riseq.infer.backend import Scores
 from riseq.model.collate import Batch, SpanBatch
-from riseq.model.exported import LAYOUT, Exported
+from riseq.model.exported import LAYOUT, Exported, read_exported
 from riseq.types import InputError
 
 FLOAT_BATCH_PIECES = 2_048
@@ -57,6 +58,7 @@ class OnnxBackend:
         # An int8 graph scales a tensor by the largest value in it, so neighbours in a batch would change each other's
         # scores: there each row is read alone, and a question has one answer whatever stands beside it.
         self.batch_pieces = 1 if exported.precision == "int8" else FLOAT_BATCH_PIECES
+        self._reopen = (folder.resolve(), threads)
         self._span_pieces = exported.span_pieces
         self._encoder = _open(exported.encoder, folder / LAYOUT.encoder, threads)
         # Both pools have the same cores: if each waited for work by spinning, a question would take twice the time.
@@ -69,6 +71,10 @@ class OnnxBackend:
                 "they don't belong together"
             )
 
+    def __reduce__(self) -> tuple[Callable[[Path, int | None], OnnxBackend], tuple[Path, int | None]]:
+        # Sessions don't travel to another process; the folder does.
+        return _reopen, self._reopen
+
     def read(self, batch: Batch) -> OnnxReading:
         """Return what the encoder makes of ``batch``."""
         mask = batch.mask_BL
@@ -77,6 +83,10 @@ class OnnxBackend:
             ["edits", "states", "pieces"], {name: feed for name, feed in feeds.items() if name in self._takes}
         )
         return OnnxReading(edits, states, pieces, mask, self._phraser, self._span_pieces)
+
+
+def _reopen(folder: Path, threads: int | None) -> OnnxBackend:
+    return OnnxBackend(read_exported(folder), folder, threads)
 
 
 def _open(graph: bytes, path: Path, threads: int | None, spin: bool = True) -> Any:

@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from riseq.core.phrases import PhraseVocabulary
+from riseq.infer.alternatives import branch_off, pick
 from riseq.infer.backend import Backend
-from riseq.infer.choices import choose_best
+from riseq.infer.choices import choose, decide
+from riseq.infer.controls import MAX_PASSES, NEUTRAL, Controls, check_controls, check_count
 from riseq.infer.default_model import find_default_model
+from riseq.infer.dialogue import Asked, Context, Item, read_item
 from riseq.infer.drafts import Draft, gather, split_batches, start
 from riseq.text.pieces import Pieces
-from riseq.types import Example, InputError, Simplification
+from riseq.types import InputError, Simplification
 
-MAX_PASSES = 3
 WINDOW = 1_024
 """How many examples are held at once: enough that neighbours by length need hardly any padding."""
 
 
 class Simplifier:
-    """Makes questions conversational with a trained model."""
+    """Makes questions conversational with a trained model.
+
+    One may be called from several threads at a time, and pickled to other processes: there an exported model is opened
+    again from its folder.
+    """
 
     def __init__(
         self, backend: Backend, pieces: Pieces, phrases: PhraseVocabulary, max_passes: int = MAX_PASSES
     ) -> None:
         """Take what runs the network, and the pieces it reads and the phrases it says."""
-        if max_passes < 1:
-            raise InputError(f"max_passes is {max_passes}, expected 1 or more")
-        self.backend, self.pieces, self.phrases, self.max_passes = backend, pieces, phrases, max_passes
+        self.backend, self.pieces, self.phrases = backend, pieces, phrases
+        self.max_passes = check_count("max_passes", max_passes)
 
     @classmethod
     def load(
@@ -43,37 +49,79 @@ class Simplifier:
             raise InputError("no model ships with this riseq; name the folder of one")
         if not place.is_dir():
             raise InputError(f"{place}: no such folder, expected the folder of a riseq model")
-        if threads is not None and threads < 1:
-            raise InputError(f"threads is {threads}, expected 1 or more")
+        if threads is not None:
+            check_count("threads", threads)
         return cls(*_open(place, threads), max_passes)
 
-    def __call__(self, question: str, context: Sequence[str] = ()) -> Simplification:
-        """Return the conversational form of ``question`` after the utterances of ``context``, oldest first."""
-        if not isinstance(question, str):
-            raise InputError(f"the question is a {type(question).__name__}, expected a string")
-        if isinstance(context, str) or not all(isinstance(utterance, str) for utterance in context):
-            raise InputError("the context is expected to be a list of strings, one for each utterance, oldest first")
-        return self._edit([Example("", tuple(context), question)])[0]
+    def __call__(
+        self,
+        question: str,
+        context: Context = (),
+        *,
+        strength: float = NEUTRAL,
+        protect: Iterable[str] = (),
+        n_best: int = 1,
+        max_passes: int | None = None,
+    ) -> Simplification:
+        """Return the conversational form of ``question`` after the dialogue in ``context``, oldest utterance first.
 
-    def batch(self, examples: Iterable[Example]) -> Iterator[Simplification]:
-        """Yield one result an example, in order, holding no more than a window of them in memory."""
-        remaining = iter(examples)
+        ``context`` has strings, messages with role and content, (speaker, text) or (question, answer) pairs; see
+        ``riseq.infer.dialogue``. ``strength`` shifts the log-probability of keeping a word against the other edits: 0
+        returns the question unchanged, 0.5 takes the network's own choices, 1 gives the shortest form; a higher one
+        never keeps more words in the first pass. ``protect`` names words that are left as they are wherever they
+        stand. ``n_best`` above 1 fills the result's ``alternatives``. ``max_passes`` is the engine's where it is None.
+        """
+        controls = self._check(strength, protect, n_best, max_passes)
+        return self._edit([read_item((question, context))], controls)[0]
+
+    def batch(
+        self,
+        items: Iterable[Item],
+        *,
+        strength: float = NEUTRAL,
+        protect: Iterable[str] = (),
+        n_best: int = 1,
+        max_passes: int | None = None,
+    ) -> Iterator[Simplification]:
+        """Yield one result an item, in order, holding no more than a window of them in memory.
+
+        An item is an ``Example``, a dict with a ``question`` and a ``context``, or a (question, context) pair.
+        """
+        # Checked here, for a mistake should not wait for the first result.
+        return self._batch(items, self._check(strength, protect, n_best, max_passes))
+
+    def _batch(self, items: Iterable[Item], controls: Controls) -> Iterator[Simplification]:
+        remaining = (read_item(item, f"item {place}: ") for place, item in enumerate(items))
         while window := list(islice(remaining, WINDOW)):
-            yield from self._edit(window)
+            yield from self._edit(window, controls)
 
-    def _edit(self, examples: Sequence[Example]) -> list[Simplification]:
-        drafts = [start(one.question, one.context, self.pieces, self.backend.max_pieces) for one in examples]
+    def _check(self, strength: float, protect: Iterable[str], n_best: int, max_passes: int | None) -> Controls:
+        return check_controls(strength, protect, self.max_passes if max_passes is None else max_passes, n_best)
+
+    def _edit(self, asked: Sequence[Asked], controls: Controls) -> list[Simplification]:
+        room = self.backend.max_pieces
+        drafts = [start(question, context, self.pieces, room, controls.protect) for question, context in asked]
         active = [draft for draft in drafts if draft.editable]
-        for _ in range(self.max_passes):
+        for _ in range(controls.passes):
             # What a pass left as it was would be left so by the next: it leaves the batch.
-            moved = (self._advance(batch) for batch in split_batches(active, self.backend.batch_pieces))
+            moved = (self._advance(batch, controls) for batch in split_batches(active, self.backend.batch_pieces))
             active = [draft for batch in moved for draft in batch if draft.editable]
-        return [draft.finish() for draft in drafts]
+        results = [draft.finish() for draft in drafts]
+        if controls.n_best == 1:
+            return results
+        return [
+            replace(result, alternatives=pick(result, draft.branches, controls.n_best))
+            for result, draft in zip(results, drafts, strict=True)
+        ]
 
-    def _advance(self, drafts: Sequence[Draft]) -> list[Draft]:
+    def _advance(self, drafts: Sequence[Draft], controls: Controls) -> list[Draft]:
         """Make one pass over ``drafts`` and return those it changed."""
         batch = gather(drafts, self.pieces)
-        choices = choose_best(batch, self.backend.read(batch), self.phrases)
+        reading = self.backend.read(batch)
+        ops = decide(reading.edits_BWE, drafts, controls.shift)
+        (choices,) = choose(batch, reading, self.phrases, [ops])
+        if controls.n_best > 1:
+            branch_off(batch, reading, self.phrases, drafts, ops, self.pieces)
         return [draft for draft, choice in zip(drafts, choices, strict=True) if draft.advance(choice, self.pieces)]
 
 

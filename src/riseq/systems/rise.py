@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from riseq.infer.controls import MAX_PASSES, NEUTRAL, check_controls
 from riseq.infer.simplifier import Simplifier
 from riseq.types import Example, Simplification
 
@@ -14,10 +15,22 @@ class Rise:
 
     name = "rise"
 
-    def __init__(self, model: Path | None = None) -> None:
-        """Load the model in the folder ``model``, or the one that ships."""
-        self._simplifier = Simplifier.load(model)
+    def __init__(
+        self,
+        model: Path | None = None,
+        *,
+        strength: float | None = None,
+        protect: Sequence[str] = (),
+        max_passes: int | None = None,
+    ) -> None:
+        """Load the model in the folder ``model``, or the one that ships; the rest is as ``Simplifier`` takes it."""
+        self._strength = NEUTRAL if strength is None else strength
+        self._protect = tuple(protect)
+        self._max_passes = MAX_PASSES if max_passes is None else max_passes
+        # A mistake should not wait for the model.
+        check_controls(self._strength, self._protect, self._max_passes)
+        self._simplifier = Simplifier.load(model, max_passes=self._max_passes)
 
     def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
         """Yield each question made conversational."""
-        return self._simplifier.batch(examples)
+        return self._simplifier.batch(examples, strength=self._strength, protect=self._protect)

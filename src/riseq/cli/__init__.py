@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from itertools import tee
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from riseq import __version__
-from riseq.systems.registry import SYSTEMS, default_system_name, load_system
-from riseq.types import Example, InputError, Simplification
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from riseq.data.bad_rows import BadRow
-    from riseq.systems.protocol import System
+from riseq.cli.asking import load_asked, load_set, open_console, read_questions, say, simplify_all, simplify_question
+from riseq.cli.options import (
+    ContextOption,
+    MaxPassesOption,
+    ModelOption,
+    ProtectOption,
+    Resume,
+    SetArgument,
+    SkipBadOption,
+    StrengthOption,
+    SystemOption,
+)
+from riseq.systems.registry import default_system_name, load_system
+from riseq.types import InputError
 
 INPUT_ERROR = 2
 INTERRUPTED = 130
@@ -39,36 +44,10 @@ data_app = typer.Typer(help="Look at data sets.", rich_markup_mode="rich")
 app.add_typer(data_app, name="data")
 
 
-def _complete_system(incomplete: str) -> list[tuple[str, str]]:
-    return [(name, entry.about) for name, entry in SYSTEMS.items() if name.startswith(incomplete)]
-
-
 def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"riseq {__version__}")
         raise typer.Exit
-
-
-SystemOption = Annotated[
-    str,
-    typer.Option(
-        "--system",
-        "-s",
-        metavar="NAME",
-        help=f"What simplifies: {', '.join(SYSTEMS)}.",
-        autocompletion=_complete_system,
-    ),
-]
-ModelOption = Annotated[
-    Path | None,
-    typer.Option("--model", "-m", metavar="FOLDER", help="The model's folder, where a system takes one."),
-]
-
-SetArgument = Annotated[
-    Path,
-    typer.Argument(metavar="FILE", show_default=False, help="A file of questions, or a set's name under RISEQ_DATA."),
-]
-SkipBadOption = Annotated[bool, typer.Option("--skip-bad", help="Go on without rows that cannot be used.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -103,12 +82,12 @@ def simplify(
         Path | None,
         typer.Argument(metavar="OUTPUT", show_default=False, help="The file to write; its suffix is its format."),
     ] = None,
-    context: Annotated[
-        list[str] | None,
-        typer.Option("--context", "-c", metavar="TEXT", help="An earlier utterance, oldest first; repeat it for each."),
-    ] = None,
+    context: ContextOption = None,
     system: SystemOption = DEFAULT_SYSTEM,
     model: ModelOption = None,
+    strength: StrengthOption = None,
+    protect: ProtectOption = None,
+    max_passes: MaxPassesOption = None,
     show_edits: Annotated[bool, typer.Option("--show-edits", help="Show what was edited.")] = False,
     skip_bad: SkipBadOption = False,
 ) -> None:
@@ -122,6 +101,7 @@ def simplify(
     [bold]Examples[/]
       riseq simplify "When was Alien released?" -c "Who directed Alien?"
       riseq simplify dialogues.jsonl --show-edits
+      riseq simplify dialogues.jsonl --strength 0.3 --protect "Ira Hayes"
       riseq simplify dialogues.csv results.parquet
       cat dialogues.jsonl | riseq simplify - | jq -r .text
     """
@@ -132,29 +112,57 @@ def simplify(
     if not names_file(source):
         if output is not None:
             raise InputError(f"OUTPUT {str(output)!r} goes with a file; put a question in quotes")
-        _simplify_question(ask(source, context or []), load_system(system, model), show_edits)
+        asked = ask(source, context or [])
+        simplify_question(asked, load_asked(system, model, strength, protect, max_passes), show_edits)
         return
     if context:
         raise InputError("--context goes with a question; a file has its own column 'context'")
     if output is not None:
         check_output(output)
-    total, examples = _read_questions(source, skip_bad)
-    results = _simplify_all(load_system(system, model), examples)
+    total, examples = read_questions(source, skip_bad)
+    results = simplify_all(load_asked(system, model, strength, protect, max_passes), examples)
     if output is not None:
         from riseq.evaluate.progress import track
 
         flat = not (str(output) == "-" or output.name.lower().endswith((".jsonl", ".jsonl.gz")))
         tracked = track(results, total, system)
         written = write_rows(output, (result_row(example, result, flat) for example, result in tracked))
-        _say(f"wrote {_count(written, 'question')} to {output}")
+        say(f"wrote {_count(written, 'question')} to {output}")
     elif show_edits or sys.stdout.isatty():
         from riseq.evaluate.listing import show
 
-        console = _console()
+        console = open_console()
         for example, result in results:
             show(console, example, result)
     else:
         write_rows("-", (result_row(example, result) for example, result in results))
+
+
+@app.command()
+def explain(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False, help="A question in quotes.")],
+    context: ContextOption = None,
+    model: ModelOption = None,
+    strength: StrengthOption = None,
+    protect: ProtectOption = None,
+    max_passes: MaxPassesOption = None,
+) -> None:
+    """Show how a question becomes conversational, pass by pass.
+
+    Each pass has its edits in place, and below it how probable the model
+    holds each of them.
+
+    \b
+    [bold]Examples[/]
+      riseq explain "When was Alien released?" -c "Who directed Alien?"
+      riseq explain "When was Alien released?" -c "Who directed Alien?" --strength 1
+    """
+    from riseq.evaluate.explanation import explain as show
+    from riseq.systems.questions import ask
+
+    asked = ask(question, context or [])
+    (result,) = load_asked("rise", model, strength, protect, max_passes).simplify([asked])
+    show(open_console(), result)
 
 
 @app.command()
@@ -194,7 +202,7 @@ def evaluate(
 
     if predictions is not None:
         check_output(predictions)
-    examples = _load_set(data, skip_bad, need_target=True)
+    examples = load_set(data, skip_bad, need_target=True)
     evaluation = run(load_system(system, model), examples)
     if predictions is not None:
         rows = zip(examples, evaluation.predictions, strict=True)
@@ -206,7 +214,7 @@ def evaluate(
     else:
         from riseq.evaluate.tables import show_scores
 
-        show_scores(_console(), {system: evaluation.scores})
+        show_scores(open_console(), {system: evaluation.scores})
 
 
 @data_app.command()
@@ -227,7 +235,7 @@ def stats(
     from riseq.data.dataset import stats as measure
     from riseq.evaluate.tables import show_stats
 
-    show_stats(_console(), measure(_load_set(file, skip_bad)))
+    show_stats(open_console(), measure(load_set(file, skip_bad)))
 
 
 @app.command()
@@ -259,15 +267,46 @@ def vocab(
 
     if output is not None:
         check_place(output)
-    examples = _load_set(file, skip_bad, need_target=True)
+    examples = load_set(file, skip_bad, need_target=True)
     pairs = [((MARKER, *forms(one.question)), (MARKER, *forms(one.target or ""))) for one in examples]
     vocabulary = PhraseVocabulary.from_pairs(pairs, size)
     sizes = sorted({k for k in COVERAGE_SIZES if k < len(vocabulary)} | {len(vocabulary)})
-    show_coverage(_console(), vocabulary.coverage(pairs, sizes))
+    show_coverage(open_console(), vocabulary.coverage(pairs, sizes))
     if output is not None:
         with replace_file(output) as out:
             out.writelines(f"{line}\n".encode() for line in vocabulary.to_lines())
-        _say(f"wrote {_count(len(vocabulary), 'phrase')} to {output}")
+        say(f"wrote {_count(len(vocabulary), 'phrase')} to {output}")
+
+
+@app.command()
+def train(
+    recipe: Annotated[str, typer.Argument(metavar="RECIPE", show_default=False, help="A YAML file of settings.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The run's folder.")],
+    resume: Annotated[
+        Resume, typer.Option("--resume", help="auto goes on where the run in FOLDER stopped, or starts it.")
+    ] = "none",
+    seed: Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Instead of the recipe's.")] = None,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting on top of the recipe's; repeat.")
+    ] = None,
+) -> None:
+    """Train a model as a recipe says.
+
+    FOLDER gets the best model by dev BLEU-4 ([bold]best[/]), the last finished
+    epoch ([bold]last[/]), [bold]log.csv[/] and [bold]scores.csv[/]. Prints how the run ended
+    as one JSON object.
+
+    \b
+    [bold]Examples[/]
+      riseq train recipes/small.yaml --out runs/small
+      riseq train recipes/small.yaml --out runs/small --resume auto
+      riseq train recipes/paper.yaml --out runs/paper --seed 2 --set batch=32 --set device=cpu
+    """
+    from riseq.train.command import describe, train_recipe
+
+    result = train_recipe(recipe, out, resume, seed, change or [])
+    typer.echo(describe(result))
+    say(f"the best model is that of epoch {result.best_epoch}, in {result.folder}")
 
 
 @app.command()
@@ -296,58 +335,7 @@ def export(
         ) from error
 
     sizes = write(checkpoint, output, precision)
-    _say(f"wrote {sum(sizes.values()) / 1e6:,.1f} MB to {output}")
-
-
-def _simplify_question(example: Example, system: System, show_edits: bool) -> None:
-    """Print the conversational form of one question, below its edits where they are wanted."""
-    (result,) = system.simplify([example])
-    if show_edits:
-        from riseq.evaluate.listing import show_edits as show
-
-        show(_console(), result)
-    typer.echo(result.text)
-
-
-def _simplify_all(system: System, examples: Iterator[Example]) -> Iterator[tuple[Example, Simplification]]:
-    asked, given = tee(examples)
-    return zip(asked, system.simplify(given), strict=True)
-
-
-def _read_questions(source: str, skip_bad: bool) -> tuple[int, Iterator[Example]]:
-    """Return how many examples there are, and the examples; every bad row is told before any work is done."""
-    from riseq.data.tables import read_examples
-
-    skipped: list[BadRow] = []
-    on_bad = skipped.append if skip_bad else None
-    if Path(source).is_file():
-        # Read twice: the first time checks and counts the rows, so that none of them has to be held.
-        total = sum(1 for _ in read_examples(source, on_bad=on_bad))
-        examples = read_examples(source, on_bad=(lambda _: None) if skip_bad else None)
-    else:
-        held = list(read_examples(source, on_bad=on_bad))
-        total, examples = len(held), iter(held)
-    _tell_skipped(skipped, total)
-    return total, examples
-
-
-def _load_set(name: Path, skip_bad: bool, need_target: bool = False) -> list[Example]:
-    """Return the examples of a file or a named set, of which there is at least one."""
-    from riseq.data.dataset import load_dataset
-
-    skipped: list[BadRow] = []
-    examples = load_dataset(name, on_bad=skipped.append if skip_bad else None, need_target=need_target)
-    _tell_skipped(skipped, len(examples))
-    if not examples:
-        raise InputError(f"{name}: no questions, expected at least one")
-    return examples
-
-
-def _tell_skipped(skipped: Sequence[BadRow], kept: int) -> None:
-    for row in skipped:
-        _say(f"skipped {row}")
-    if skipped:
-        _say(f"went on without {len(skipped):,} of {len(skipped) + kept:,} rows")
+    say(f"wrote {sum(sizes.values()) / 1e6:,.1f} MB to {output}")
 
 
 def _show_help_alone(context: typer.Context) -> None:
@@ -355,19 +343,8 @@ def _show_help_alone(context: typer.Context) -> None:
         typer.echo(context.get_help(), nl=False)
 
 
-def _console() -> Console:
-    from rich.console import Console
-
-    # A pipe has no width to wrap at.
-    return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 1_000)
-
-
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _say(message: str) -> None:
-    typer.echo(f"riseq: {message}", err=True)
 
 
 def _describe_usage(error: Exception) -> str:
@@ -386,17 +363,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except BadRows as error:
         for row in error.rows:
-            _say(str(row))
-        _say(f"{_count(len(error.rows), 'bad row')}, nothing was done; --skip-bad goes on without bad rows")
+            say(str(row))
+        say(f"{_count(len(error.rows), 'bad row')}, nothing was done; --skip-bad goes on without bad rows")
         return INPUT_ERROR
     except InputError as error:
-        _say(str(error))
+        say(str(error))
         return INPUT_ERROR
     except _USAGE_ERROR as error:
-        _say(_describe_usage(error))
+        say(_describe_usage(error))
         return INPUT_ERROR
     except (typer.Abort, KeyboardInterrupt):
         code = INTERRUPTED
     if code == INTERRUPTED:
-        _say("interrupted")
+        say("interrupted")
     return code if isinstance(code, int) else 0

@@ -1,0 +1,56 @@
+"""The options and arguments that several verbs share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from riseq.systems.registry import SYSTEMS
+
+Resume = Literal["auto", "none"]
+
+
+def _complete_system(incomplete: str) -> list[tuple[str, str]]:
+    return [(name, entry.about) for name, entry in SYSTEMS.items() if name.startswith(incomplete)]
+
+
+SystemOption = Annotated[
+    str,
+    typer.Option(
+        "--system",
+        "-s",
+        metavar="NAME",
+        help=f"What simplifies: {', '.join(SYSTEMS)}.",
+        autocompletion=_complete_system,
+    ),
+]
+ModelOption = Annotated[
+    Path | None,
+    typer.Option("--model", "-m", metavar="FOLDER", help="The model's folder, where a system takes one."),
+]
+
+ContextOption = Annotated[
+    list[str] | None,
+    typer.Option("--context", "-c", metavar="TEXT", help="An earlier utterance, oldest first; repeat it for each."),
+]
+StrengthOption = Annotated[
+    float | None,
+    typer.Option(
+        "--strength", metavar="0..1", help="0 keeps the question, 0.5 is the model's own choice, 1 the shortest form."
+    ),
+]
+ProtectOption = Annotated[
+    list[str] | None,
+    typer.Option("--protect", metavar="WORDS", help="Words that are never edited; repeat it for each."),
+]
+MaxPassesOption = Annotated[
+    int | None, typer.Option("--max-passes", metavar="N", help="Edit in at most N passes; 3 where it is not said.")
+]
+
+SetArgument = Annotated[
+    Path,
+    typer.Argument(metavar="FILE", show_default=False, help="A file of questions, or a set's name under RISEQ_DATA."),
+]
+SkipBadOption = Annotated[bool, typer.Option("--skip-bad", help="Go on without rows that cannot be used.")]

@@ -1,0 +1,145 @@
+"""A dialogue in any of the forms people keep one in, as plain utterances.
+
+An item of a context is one of
+
+- a string: an utterance;
+- a message ``{"role": ..., "content": ...}``, as chat models take them; the content may be a list of parts, of which
+  the text counts. What is not said in the dialogue is left out: the system's instructions, tools, empty contents;
+- ``{"speaker": ..., "text": ...}``: one utterance. ``{"question": ..., "answer": ...}``: two, or one without an answer;
+- a pair of strings: (speaker, text), one utterance, or (question, answer), two.
+
+Which of the two a pair is, all pairs of a context decide together: they are (speaker, text) where every first string is
+a speaker's label, and else (question, answer). A label is a known role ("user", "Assistant:"), one word ("Ada"), or up
+to three words or numbers that start with capitals or digits ("Ada Lovelace", "Speaker 2"); it has no end mark, and
+question words ("Why") and single yes or no are none. The two dict forms say it outright.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from riseq.types import Example, InputError
+
+Context = Iterable[str | tuple[str, str] | list[str] | Mapping[str, Any]]
+Item = Example | Mapping[str, Any] | tuple[str, Context]
+Asked = tuple[str, tuple[str, ...]]
+"""A question, and the utterances before it."""
+
+EXPECTED = "strings, messages with role and content, (speaker, text) or (question, answer) pairs"
+SILENT_ROLES = frozenset({"system", "developer", "tool", "function"})
+"""Who speaks beside the dialogue, not in it."""
+
+_ROLES = SILENT_ROLES | {"user", "assistant", "human", "bot", "ai", "agent", "customer", "model", "you", "me", "q", "a"}
+_NO_LABELS = frozenset({"who", "whom", "whose", "what", "when", "where", "why", "how", "which", "yes", "no", "really"})
+_END_MARKS = "?.!"
+_LABEL_WORDS = 3
+
+
+def read_item(item: Item, where: str = "") -> Asked:
+    """Return the question and the dialogue of an example, a dict or a pair; ``where`` begins the line of a mistake."""
+    question: object
+    context: object
+    if isinstance(item, Example):
+        question, context = item.question, item.context
+    elif isinstance(item, Mapping) and "question" in item:
+        question, context = item["question"], item.get("context", ())
+    elif isinstance(item, tuple | list) and len(item) == 2:
+        question, context = item
+    else:
+        raise InputError(
+            f"{where}got a {type(item).__name__}, expected an Example, a dict with 'question' and 'context', "
+            "or a (question, context) pair"
+        )
+    if not isinstance(question, str):
+        raise InputError(f"{where}the question is a {type(question).__name__}, expected a string")
+    try:
+        return question, read_context(context)
+    except InputError as error:
+        raise InputError(f"{where}{error}") from None
+
+
+def read_context(context: object) -> tuple[str, ...]:
+    """Return the utterances of ``context``, oldest first."""
+    if isinstance(context, str | bytes | Mapping) or not isinstance(context, Iterable):
+        raise InputError(
+            f"the context is a {type(context).__name__}, expected a list of utterances, oldest first: {EXPECTED}"
+        )
+    items = tuple(context)
+    if all(isinstance(item, str) for item in items):
+        return items
+    pairs = [item for item in items if isinstance(item, tuple | list)]
+    with_speakers = all(_is_label(pair[0]) for pair in pairs if pair)
+    return tuple(text for place, item in enumerate(items) for text in _read_item(item, place, with_speakers))
+
+
+def _read_item(item: object, place: int, with_speakers: bool) -> list[str]:
+    if isinstance(item, str):
+        return [item]
+    if isinstance(item, Mapping):
+        return _read_mapping(item, place)
+    if not isinstance(item, tuple | list):
+        raise InputError(f"context[{place}] is a {type(item).__name__}, expected one of: {EXPECTED}")
+    if len(item) != 2 or not all(isinstance(part, str) for part in item):
+        raise InputError(f"context[{place}] is not a pair of strings, expected (speaker, text) or (question, answer)")
+    first, second = item
+    if not with_speakers:
+        return [first, second]
+    return [] if _trim(first) in SILENT_ROLES else [second]
+
+
+def _read_mapping(item: Mapping[Any, Any], place: int) -> list[str]:
+    if "role" in item and "content" in item:
+        role = item["role"]
+        if not isinstance(role, str):
+            raise InputError(f"context[{place}]['role'] is a {type(role).__name__}, expected a string")
+        return [] if _trim(role) in SILENT_ROLES else _read_content(item["content"], place)
+    if "speaker" in item and "text" in item:
+        return [_take(item, "text", place)]
+    if "question" in item:
+        answer = [] if item.get("answer") is None else [_take(item, "answer", place)]
+        return [_take(item, "question", place), *answer]
+    raise InputError(
+        f"context[{place}] has the keys {sorted(map(str, item))}, expected role and content, speaker and text, "
+        "or question and answer"
+    )
+
+
+def _read_content(content: object, place: int) -> list[str]:
+    """Return what a message says: nothing, a string, or the text among its parts."""
+    if isinstance(content, str):
+        return [content] if content else []
+    if content is None:  # A call of a tool says nothing.
+        return []
+    where = f"context[{place}]['content']"
+    if not isinstance(content, list | tuple) or not all(isinstance(part, Mapping) for part in content):
+        raise InputError(f"{where} is a {type(content).__name__}, expected a string or a list of parts")
+    texts = [part.get("text") for part in content if part.get("type", "text") == "text"]
+    said = [text for text in texts if isinstance(text, str)]
+    if len(said) < len(texts):
+        raise InputError(f"{where} has a text part without a string 'text'")
+    return [" ".join(said)] if said else []
+
+
+def _take(item: Mapping[Any, Any], key: str, place: int) -> str:
+    value = item[key]
+    if not isinstance(value, str):
+        raise InputError(f"context[{place}][{key!r}] is a {type(value).__name__}, expected a string")
+    return value
+
+
+def _trim(label: str) -> str:
+    return label.strip().removesuffix(":").rstrip().lower()
+
+
+def _is_label(first: object) -> bool:
+    """Return whether the first string of a pair names who speaks."""
+    if not isinstance(first, str):
+        return False
+    label = _trim(first)
+    if label in _ROLES:
+        return True
+    words = first.split()
+    if not 1 <= len(words) <= _LABEL_WORDS or label in _NO_LABELS or any(mark in label for mark in _END_MARKS):
+        return False
+    return len(words) == 1 or all(word[0].isupper() or word[0].isdigit() for word in words)

@@ -1,0 +1,67 @@
+"""What may be asked of the engine, and which words a protected phrase holds."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from riseq.core.edits import MARKER, Op
+from riseq.infer.controls import Controls, check_controls, find_protected, find_shift
+from riseq.types import InputError
+
+
+def test_strength_is_a_falling_shift() -> None:
+    shifts = [find_shift(step / 20) for step in range(21)]
+    assert shifts == sorted(shifts, reverse=True)
+    assert len(set(shifts)) == len(shifts)
+    assert find_shift(0.5) == 0
+    assert Controls().shift == 0
+
+
+def test_strength_nothing_needs_no_pass() -> None:
+    assert [check_controls(strength).passes for strength in (0, 0.01, 1)] == [0, 3, 3]
+
+
+def test_protected_words_may_be_kept_and_followed() -> None:
+    words = [MARKER, "did", "ira", "hayes", "know", "ira", "?"]
+    barred = find_protected(words, [("ira", "hayes"), ("?",)])
+    assert {place: [Op(op) for op in range(4) if row[op]] for place, row in enumerate(barred) if row.any()} == {
+        2: [Op.DELETE, Op.INSERT, Op.SUBSTITUTE],
+        3: [Op.DELETE, Op.SUBSTITUTE],
+        6: [Op.DELETE, Op.SUBSTITUTE],
+    }
+
+
+def test_every_occurrence_is_protected() -> None:
+    barred = find_protected([MARKER, "a", "a", "a"], [("a", "a")])
+    assert barred[1:, Op.DELETE].all()
+    assert barred[:, Op.INSERT].tolist() == [False, True, True, False]
+    assert not find_protected([MARKER, "a"], [(MARKER,)]).any()
+
+
+def test_protected_phrases_go_by_their_words() -> None:
+    assert check_controls(protect=["Ira HAYES's", "Café"]).protect == (("ira", "hayes", "'", "s"), ("cafe",))
+
+
+MISTAKES: list[tuple[dict[str, Any], str]] = [
+    ({"strength": 1.01}, "strength is 1.01, expected a number from 0 to 1"),
+    ({"strength": -1}, "strength is -1, expected"),
+    ({"strength": float("nan")}, "strength is nan, expected"),
+    ({"strength": "high"}, "strength is 'high', expected"),
+    ({"strength": True}, "strength is True, expected"),
+    ({"protect": "Ira"}, "protect is a str, expected a list of strings"),
+    ({"protect": 3}, "protect is a int"),
+    ({"protect": ["Ira", None]}, "protect[1] is a NoneType"),
+    ({"protect": [" "]}, "protect[0] is ' ', expected at least one word"),
+    ({"max_passes": 0}, "max_passes is 0, expected 1 or more"),
+    ({"max_passes": 1.5}, "max_passes is 1.5, expected 1 or more"),
+    ({"n_best": 0}, "n_best is 0, expected 1 or more"),
+]
+
+
+@pytest.mark.parametrize(("asked", "told"), MISTAKES)
+def test_mistakes_are_told(asked: dict[str, Any], told: str) -> None:
+    with pytest.raises(InputError, match=re.escape(told)):
+        check_controls(**asked)
