@@ -1,0 +1,38 @@
+"""The wheel carries what an installed riseq needs far from the checkout."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+CODE = """
+import sys
+from riseq import Simplifier
+from riseq.infer.default_model import find_default_model
+print(find_default_model())
+print(Simplifier.load()("Where do red pandas live?", ["What do red pandas eat?"]).text)
+assert "torch" not in sys.modules
+"""
+
+
+def test_a_wheel_brings_the_model_and_runs_it_from_anywhere(root: Path, tmp_path: Path) -> None:
+    if not (root / "models" / "default" / "encoder.onnx").is_file():
+        pytest.skip("no model ships with this checkout")
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(root)]
+    subprocess.run(build, check=True, capture_output=True, timeout=120)
+    (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.stat().st_size < 60e6
+    site = tmp_path / "site"
+    zipfile.ZipFile(wheel).extractall(site)
+    # -I leaves the checkout and its editable install out of sight; the wheel's own folder comes first.
+    code = f"import sys; sys.path.insert(0, {str(site)!r})\n{CODE}"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True
+    )
+    folder, text = done.stdout.strip().splitlines()
+    assert Path(folder).is_relative_to(site)
+    assert text == "Where do they live?"
