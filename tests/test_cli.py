@@ -307,8 +307,14 @@ def start(*arguments: str) -> subprocess.Popen[str]:
     def hear_interrupts() -> None:  # a shell's background job is started deaf to them, and its children with it
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, text=True, encoding="utf-8", preexec_fn=hear_interrupts, **pipes)
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        preexec_fn=hear_interrupts,
+    )
 
 
 def test_completion_knows_the_verbs() -> None:
