@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Train the model that ships: two teachers at once, then their pupil, and export it. Took under 4 minutes on one H200.
+# Train the model that ships: two teachers at once, then their pupil, and export it.
 #
 #   benchmarks/train_small.sh OUT [--set name=value ...]
 #
