@@ -40,7 +40,7 @@ def test_training_learns_the_made_up_language(make_settings: Make, tmp_path: Pat
         {"consistency": 0.5, "ema": 0.9, "drop_answers": 0.5},
         {"polish_epochs": 1},
         {"frozen_epochs": 1, "decoder_input": "tokens", "layer_decay": 0.8},
-        {"micro_batches": 2, "graphs": False},
+        {"micro_batches": 2},
     ],
     ids=str,
 )

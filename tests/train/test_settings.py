@@ -50,7 +50,6 @@ def test_an_empty_recipe_is_the_defaults(tmp_path: Path) -> None:
         ({"keep_layers": ["x"]}, "keep_layers: 'x'; expected int"),
         ({"epochs": 0}, "1 or more"),
         ({"train": []}, "at least one data set"),
-        ({"micro_batches": 2}, "set micro_batches 1 or graphs false"),
         ({"seed": -1}, "0 or more"),
         ({"workers": -1}, "0 or more"),
     ],

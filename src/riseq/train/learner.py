@@ -97,10 +97,11 @@ class Learner:
         self.settings = settings
         self.teacher = teacher
         self.log = StepLog()
-        self.graphs: GraphedEncoder | None = None
+        # One a micro-batch: each has its activations in memory until its own backward pass.
+        self.graphs: list[GraphedEncoder] = []
         if settings.graphs and policy.device.type == "cuda":
-            rows = settings.batch * (2 if settings.consistency else 1)
-            self.graphs = GraphedEncoder(policy.network.encoder, rows)
+            rows = settings.batch // settings.micro_batches * (2 if settings.consistency else 1)
+            self.graphs = [GraphedEncoder(policy.network.encoder, rows) for _ in range(settings.micro_batches)]
         self._buffers = [torch.empty(0)] * (settings.micro_batches + 1)
         self._turn = 0
 
@@ -113,11 +114,11 @@ class Learner:
         targets = take_rows(corpus.targets, states.example)
         return Work(states, targets, self.policy.collate(states, corpus), seeds, gold)
 
-    def forward(self, work: Work) -> Forward:
-        """Return the editing policy's scores, with their copy to the host under way."""
+    def forward(self, work: Work, slot: int = 0) -> Forward:
+        """Return the editing policy's scores of micro-batch ``slot``, with their copy to the host under way."""
         inputs = self.policy.send(work.batch)
         with self.policy.autocast():
-            encoded = self.graphs.encode(inputs) if self.graphs is not None else None
+            encoded = self.graphs[slot].encode(inputs) if self.graphs else None
             if encoded is None:
                 encoded = self.policy.network.encode(inputs)
             edits = self.policy.network.score_edits(encoded, inputs.firsts_BW)

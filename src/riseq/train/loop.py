@@ -122,15 +122,16 @@ class _Run:
         frozen = epoch < settings.frozen_epochs
         for parameter in self.network.encoder.parameters():
             parameter.requires_grad_(not frozen)
-        if self.learner.graphs is not None and epoch in (0, settings.frozen_epochs):
-            self.learner.graphs.forget()
+        if epoch in (0, settings.frozen_epochs):
+            for graphs in self.learner.graphs:
+                graphs.forget()
         polish = epoch >= settings.epochs - settings.polish_epochs
         self.network.train()
         began = time.perf_counter()
         self.tracker.start_epoch(epoch, settings.epochs, len(batches))
         for parts, whole in run_ahead(self._works(states, batches, seeds)):
             set_rates(self.optimiser, rate_at(self.step, total_steps, settings))
-            forwards = [self.learner.forward(work) for work in parts]
+            forwards = [self.learner.forward(work, slot) for slot, work in enumerate(parts)]
             for forward in forwards:
                 self.learner.learn(forward, whole, polish)
             self.processes.sum_gradients(self.network)
