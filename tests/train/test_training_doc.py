@@ -51,7 +51,7 @@ def test_the_table_of_settings_is_the_dataclass(text: str) -> None:
 
 
 def test_every_recipe_and_every_function_it_names_exists(text: str, root: Path) -> None:
-    recipes = set(re.findall(r"recipes/([\w-]+)\.yaml", text))
+    recipes = set(re.findall(r"recipes/([\w+-]+)\.yaml", text))
     assert recipes == {path.stem for path in (root / "recipes").glob("*.yaml")}
     functions = re.findall(r"`(riseq(?:\.\w+)+)`", text)
     assert len(functions) > 12

@@ -54,7 +54,7 @@ class Backbone:
 
 def load_backbone(source: str | Path, keep_layers: Sequence[int] | None = None) -> Backbone:
     """Return the encoder in a local folder or under a hub id, cut to ``keep_layers`` where given."""
-    folder = _find(source)
+    folder = find_pretrained(source)
     config = _read_config(folder / "config.json")
     try:
         tensors = load_file(folder / "model.safetensors")
@@ -111,7 +111,8 @@ def initialise(network: RiseNetwork, backbone: Backbone, phrase_pieces: Sequence
         network.phrase_head.bias.zero_()
 
 
-def _find(source: str | Path) -> Path:
+def find_pretrained(source: str | Path) -> Path:
+    """Return the folder of a pretrained model: ``source`` itself, or what the hub has under that id."""
     folder = Path(source)
     if folder.is_dir():
         for name in ("config.json", "model.safetensors", "tokenizer.json"):

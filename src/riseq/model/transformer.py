@@ -47,15 +47,16 @@ class Attention(nn.Module):
         self.out = nn.Linear(hidden, hidden)
         self.dropout = dropout
 
-    def _split(self, x: Tensor) -> Tensor:
+    def split(self, x: Tensor) -> Tensor:
+        """Return the heads apart: [B, H, L, D / H]."""
         return x.view(*x.shape[:-1], self.heads, -1).transpose(1, 2)
 
     def forward(self, x_BLD: Tensor, memory_BMD: Tensor, mask: Tensor | None) -> Tensor:
         """Return the attended states; ``mask`` is added to the scores."""
         attended = functional.scaled_dot_product_attention(
-            self._split(self.query(x_BLD)),
-            self._split(self.key(memory_BMD)),
-            self._split(self.value(memory_BMD)),
+            self.split(self.query(x_BLD)),
+            self.split(self.key(memory_BMD)),
+            self.split(self.value(memory_BMD)),
             attn_mask=mask,
             dropout_p=self.dropout if self.training else 0.0,
         )

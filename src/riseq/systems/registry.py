@@ -1,4 +1,4 @@
-"""Which systems there are; a new one is one file and one entry here."""
+"""Which systems there are; a new one is one file and one entry here, or a file of the user's own that is named."""
 
 from __future__ import annotations
 
@@ -25,6 +25,14 @@ SYSTEMS = {
     "origin": Entry("riseq.systems.origin", "Origin", "the question as it is"),
     "rule": Entry("riseq.systems.rule", "Rule", "repeated noun chunks become pronouns or are dropped"),
     "rise": Entry("riseq.systems.rise", "Rise", "a trained model edits the question in passes", takes_model=True),
+    "saved": Entry("riseq.systems.saved", "Saved", "outputs that were written down earlier", takes_model=True),
+    "trans++": Entry(
+        "riseq.systems.transpp", "TransPlusPlus", "an encoder-decoder generates and copies", takes_model=True
+    ),
+    "qgdiv": Entry("riseq.systems.qgdiv", "QgDiv", "an encoder-decoder with beam search", takes_model=True),
+    "querysim": Entry(
+        "riseq.systems.querysim", "QuerySim", "a language model goes on after the question", takes_model=True
+    ),
 }
 
 
@@ -34,13 +42,27 @@ def default_system_name() -> str:
 
 
 def load_system(name: str | None = None, model: str | Path | None = None) -> System:
-    """Return the system called ``name`` (else the default), made from the folder ``model`` if it takes one."""
+    """Return the system called ``name`` (else the default), made from the folder ``model`` if it takes one.
+
+    A name with a colon is a user's own: ``FILE.py:Class``, or ``package.module:Class`` where it is installed.
+    """
     name = default_system_name() if name is None else name
+    if ":" in name:
+        from riseq.systems.own import load_own
+
+        return load_own(name, model)
     entry = SYSTEMS.get(name)
     if entry is None:
         raise InputError(f"no system is called {name!r}; there are {', '.join(sorted(SYSTEMS))}")
     if model is not None and not entry.takes_model:
         raise InputError(f"the system {name!r} takes no model; got the folder {str(model)!r}")
-    factory = getattr(import_module(entry.module), entry.factory)
+    try:
+        factory = getattr(import_module(entry.module), entry.factory)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("riseq"):
+            raise
+        raise InputError(
+            f"the system {name!r} needs the package {error.name!r}; install it with: pip install 'riseq[train]'"
+        ) from error
     system: System = factory() if model is None else factory(Path(model))
     return system

@@ -47,6 +47,20 @@ def score(
             print(json.dumps({"data": name, "passes": number, **scores.as_dict()}))
 
 
+@app.command()
+def predict(
+    system: Annotated[str, typer.Option(help="the system that the model is one of")],
+    model: Annotated[str, typer.Option(help="a trained model's folder")],
+    data: Annotated[list[str], typer.Option(help="a data set with targets")],
+    out: Annotated[str, typer.Option(help="a folder for the predictions, one JSON Lines file a set")],
+) -> None:
+    """Write a model's predictions on data sets, and print its scores on each."""
+    from riseq.train.baselines.predictions import predict_sets
+
+    for found in predict_sets(system, model, data, out):
+        print(json.dumps(found), flush=True)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the module's command line and return its exit code: 2 for a user's mistake, told in one line."""
     try:

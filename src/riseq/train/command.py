@@ -25,7 +25,7 @@ def train_recipe(
     """Train as a recipe says, with ``changes`` (name=value) on top of it, and return how it went."""
     try:
         from riseq.train.loop import train
-        from riseq.train.settings import parse_override, read_recipe
+        from riseq.train.settings import parse_override, read_values, settings_from
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("riseq"):
             raise
@@ -36,7 +36,13 @@ def train_recipe(
     overrides = dict(parse_override(text) for text in changes)
     if seed is not None:
         overrides["seed"] = seed
-    return train(read_recipe(recipe, overrides), out, resume == "auto")
+    values = {**read_values(recipe), **overrides}
+    if "system" in values:
+        from riseq.train.baselines.loop import train_baseline
+        from riseq.train.baselines.settings import baseline_settings
+
+        return train_baseline(baseline_settings(values, str(recipe)), out, resume == "auto")
+    return train(settings_from(values, str(recipe)), out, resume == "auto")
 
 
 def describe(result: TrainResult) -> str:

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
 
 from riseq.model.network import RiseNetwork
 from riseq.train.settings import TrainSettings
+
+
+class Schedule(Protocol):
+    """The settings that decide how the rate runs."""
+
+    @property
+    def warmup_steps(self) -> int:
+        """Steps of linear warm-up."""
+        ...
+
+    @property
+    def schedule(self) -> str:
+        """What comes after the warm-up: cosine or constant."""
+        ...
 
 
 def build_optimiser(network: RiseNetwork, settings: TrainSettings) -> torch.optim.AdamW:
@@ -38,7 +52,7 @@ def build_optimiser(network: RiseNetwork, settings: TrainSettings) -> torch.opti
     )
 
 
-def rate_at(step: int, steps: int, settings: TrainSettings) -> float:
+def rate_at(step: int, steps: int, settings: Schedule) -> float:
     """Return the share of the peak rate at ``step``: a linear warm-up, then a cosine to a twentieth, or constant."""
     if step < settings.warmup_steps:
         return (step + 1) / settings.warmup_steps

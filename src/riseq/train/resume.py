@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
+from torch import nn
 
 from riseq.model.checkpoint import recover_folder, replace_folder
-from riseq.model.network import RiseNetwork
 from riseq.train.optimiser import Average, load_optimiser, optimiser_tensors
 from riseq.types import InputError
 
@@ -39,7 +39,7 @@ def open_run(out: Path, resume: bool) -> None:
 def save_progress(
     out: Path,
     fingerprint: str,
-    network: RiseNetwork,
+    network: nn.Module,
     optimiser: torch.optim.Optimizer,
     average: Average | None,
     state: dict[str, Any],
@@ -64,7 +64,7 @@ def save_progress(
 def load_progress(
     out: Path,
     fingerprint: str,
-    network: RiseNetwork,
+    network: nn.Module,
     optimiser: torch.optim.Optimizer,
     average: Average | None,
 ) -> dict[str, Any] | None:

@@ -8,11 +8,13 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import yaml
 
 from riseq.types import InputError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class TrainSettings:
     frozen_epochs: int = 0  # first epochs with the pretrained encoder frozen
     batch: int = 256  # states a step
     micro_batches: int = 1  # parts of a step: one is sampled while the other is computed
-    graphs: bool = True  # capture the encoder's passes on a GPU; needs one micro-batch
+    graphs: bool = True  # capture the encoder's passes on a GPU
     lr: float = 1e-4  # peak rate of encoder and decoder
     head_lr: float = 4e-4  # for what is not pretrained
     layer_decay: float = 1.0  # each encoder layer below learns this much slower
@@ -74,8 +76,6 @@ class TrainSettings:
     def __post_init__(self) -> None:
         if self.epochs < 1 or self.batch < 1 or self.micro_batches < 1:
             raise InputError("epochs, batch and micro_batches are 1 or more")
-        if self.graphs and self.micro_batches > 1:
-            raise InputError("graphs replay one micro-batch at a time: set micro_batches 1 or graphs false")
         if not self.train or not self.dev:
             raise InputError("train and dev name at least one data set each")
         if self.seed < 0 or self.workers < 0:
@@ -84,16 +84,27 @@ class TrainSettings:
 
 def settings_from(values: Mapping[str, Any], source: str = "settings") -> TrainSettings:
     """Return the settings of a mapping, every name and type checked."""
-    fields = {field.name: field for field in dataclasses.fields(TrainSettings)}
-    hints = typing.get_type_hints(TrainSettings)
+    return cast_settings(TrainSettings, values, source)
+
+
+def cast_settings(kind: type[T], values: Mapping[str, Any], source: str) -> T:
+    """Return the settings of a mapping as the dataclass ``kind`` has them, every name and type checked."""
+    assert dataclasses.is_dataclass(kind)
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    hints = typing.get_type_hints(kind)
     unknown = sorted(set(values) - set(fields))
     if unknown:
         raise InputError(f"{source}: no setting is called {unknown[0]!r}; there are {', '.join(sorted(fields))}")
-    return TrainSettings(**{name: _cast(value, hints[name], f"{source}: {name}") for name, value in values.items()})
+    return kind(**{name: _cast(value, hints[name], f"{source}: {name}") for name, value in values.items()})
 
 
 def read_recipe(path: str | Path, overrides: Mapping[str, Any] | None = None) -> TrainSettings:
     """Return the settings of a YAML recipe, with ``overrides`` on top."""
+    return settings_from({**read_values(path), **(overrides or {})}, str(path))
+
+
+def read_values(path: str | Path) -> dict[str, Any]:
+    """Return the names and values of a YAML recipe as they stand."""
     path = Path(path)
     if not path.is_file():
         raise InputError(f"{path}: no such recipe")
@@ -105,7 +116,7 @@ def read_recipe(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
         raise InputError(f"{path}: cannot be read as text ({error})") from error
     if not isinstance(values, dict):
         raise InputError(f"{path}: expected names and values, got {type(values).__name__}")
-    return settings_from({**values, **(overrides or {})}, str(path))
+    return values
 
 
 def parse_override(text: str) -> tuple[str, Any]:

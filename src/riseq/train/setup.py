@@ -18,6 +18,7 @@ from riseq.core.phrases import PhraseVocabulary
 from riseq.data.dataset import load_dataset
 from riseq.model.backbone import Backbone, initialise, load_backbone
 from riseq.model.checkpoint import load_checkpoint
+from riseq.model.device import pick_device
 from riseq.model.ensemble import Ensemble
 from riseq.model.network import NetworkConfig, RiseNetwork
 from riseq.text.pieces import Pieces
@@ -39,17 +40,6 @@ class Setup:
     policy: Policy
     fingerprint: str
     """Changes with the data, the vocabulary and the settings: a checkpoint of another one is refused."""
-
-
-def pick_device(name: str) -> torch.device:
-    """Return the device ``name``, or the best one there is for ``auto``."""
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    device = torch.device(name)
-    if device.type == "cuda":
-        # cuDNN's attention builds a plan for every new shape (milliseconds each), and no two batches here are alike.
-        torch.backends.cuda.enable_cudnn_sdp(False)
-    return device
 
 
 @contextmanager

@@ -63,33 +63,43 @@ class Tracker:
         self.first_step: int | None = None
 
     def step(
-        self, step: int, *, loss: float, reward: float, edited: float, states: int, sampling_s: float, elapsed: float
+        self,
+        step: int,
+        *,
+        loss: float,
+        states: int,
+        elapsed: float,
+        reward: float | None = None,
+        edited: float | None = None,
+        sampling_s: float | None = None,
     ) -> None:
-        """Tell how the steps since the last telling went."""
+        """Tell how the steps since the last telling went; a method without rewards or samples leaves those out."""
         if self.quiet:
             return
         self.states += states
         passed = max(1e-9, elapsed - self.last_elapsed)
         self.last_elapsed = elapsed
-        rate, share = states / passed, sampling_s / passed
+        rate, share = states / passed, None if sampling_s is None else sampling_s / passed
         row = (
             step,
             self.epoch + 1,
             f"{loss:.6f}",
-            f"{reward:.4f}",
-            f"{edited:.4f}",
+            _cell(reward),
+            _cell(edited),
             f"{rate:.0f}",
-            f"{share:.4f}",
+            _cell(share),
             f"{elapsed:.2f}",
         )
         self._append("log.csv", COLUMNS, row)
         if self.board is not None:
             for name, value in (("loss", loss), ("reward", reward), ("edited", edited), ("states_per_s", rate)):
-                self.board.add_scalar(f"train/{name}", value, step)
+                if value is not None:
+                    self.board.add_scalar(f"train/{name}", value, step)
         if self.progress is not None:
             if self.first_step is None:
                 self.first_step = step - min(step, self.every)
-            told = f"loss {loss:.3f} reward {reward:.3f} {rate:,.0f} states/s"
+            rewarded = "" if reward is None else f" reward {reward:.3f}"
+            told = f"loss {loss:.3f}{rewarded} {rate:,.0f} states/s"
             self.progress.update(self.bar, completed=step - self.first_step, told=told)
 
     def scores(self, epoch: int, scores: dict[str, dict[str, float]]) -> None:
@@ -124,6 +134,10 @@ class Tracker:
             if new:
                 writer.writerow(header)
             writer.writerow(row)
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
 
 
 def _keep_rows(path: Path, column: str, last: int) -> None:

@@ -1,0 +1,1 @@
+"""Training of the paper's learned baselines: Trans++, QGDiv and QuerySim (needs torch)."""
