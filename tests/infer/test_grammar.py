@@ -64,6 +64,11 @@ ARTICLES = [
     ("Is it an house [now]?", "Is it an house?", "the user's own slip is the user's"),
 ]
 REST = [
+    ("How much does [a data engineer|he] earn?", "How much do they earn?", "someone of whom nothing is told"),
+    ("Where does [a nurse|she] work?", "Where do they work?", "the same"),
+    ("What is [an editor's|his] job?", "What is their job?", "their own"),
+    ("What does [a king|he] do?", "What does he do?", "a king is a he"),
+    ("Where did [A. C. Swami|he] live?", "Where did he live?", "a name's letter is no article"),
     ("Is he opposed to [Ira Hayes|he]?", "Is he opposed to him?", "after a preposition it is an object"),
     ("Was it before [Ada|she] left?", "Was it before she left?", "a clause may follow before"),
     ("What is it like in [Nairobi in] July?", "What is it like in July?", "nothing to do"),

@@ -12,6 +12,7 @@ from riseq.core.levenshtein import distance
 from riseq.core.phrases import PhraseVocabulary
 from riseq.infer.backend import Reading
 from riseq.infer.choices import Ops, choose, decide, find_runs
+from riseq.infer.confidence import Calibration
 from riseq.infer.controls import find_shift
 from riseq.infer.drafts import Draft
 from riseq.model.collate import Batch
@@ -32,6 +33,7 @@ def branch_off(
     drafts: Sequence[Draft],
     ops_BW: Ops,
     pieces: Pieces,
+    calibration: Calibration | None = None,
 ) -> None:
     """Add to each draft the forms that other edits than ``ops_BW`` make of it in this pass; nothing is read again.
 
@@ -54,9 +56,9 @@ def branch_off(
         for row, (draft, choice) in enumerate(zip(drafts, choices, strict=True)):
             if layer >= len(variants_B[row]):
                 continue
-            fork = replace(draft, steps=list(draft.steps), branches=[])
+            fork = replace(draft, steps=list(draft.steps), signs=list(draft.signs), branches=[])
             if fork.advance(choice, pieces) or not any(edit.op for edit in choice.edits):
-                draft.branches.append(fork.finish())
+                draft.branches.append(fork.finish(calibration))
 
 
 def pick(chosen: Simplification, others: Iterable[Simplification], n_best: int) -> tuple[Simplification, ...]:

@@ -30,6 +30,8 @@ class Controls:
     """The words of each protected phrase."""
     max_passes: int = MAX_PASSES
     n_best: int = 1
+    guard: bool = True
+    """Whether what only the question says stays unless the network is sure; needs a calibrated model."""
 
     @property
     def shift(self) -> float:
@@ -43,13 +45,23 @@ class Controls:
 
 
 def check_controls(
-    strength: float = NEUTRAL, protect: Iterable[str] = (), max_passes: int = MAX_PASSES, n_best: int = 1
+    strength: float = NEUTRAL,
+    protect: Iterable[str] = (),
+    max_passes: int = MAX_PASSES,
+    n_best: int = 1,
+    guard: bool = True,
 ) -> Controls:
     """Return the controls that a user asked for, each of them checked."""
     if isinstance(strength, bool) or not isinstance(strength, int | float) or not 0 <= strength <= 1:
         raise InputError(f"strength is {strength!r}, expected a number from 0 to 1")
+    if not isinstance(guard, bool):
+        raise InputError(f"guard is {guard!r}, expected True or False")
     return Controls(
-        float(strength), _read_protect(protect), check_count("max_passes", max_passes), check_count("n_best", n_best)
+        float(strength),
+        _read_protect(protect),
+        check_count("max_passes", max_passes),
+        check_count("n_best", n_best),
+        guard,
     )
 
 

@@ -27,6 +27,7 @@ Asked = tuple[str, tuple[str, ...]]
 """A question, and the utterances before it."""
 
 EXPECTED = "strings, messages with role and content, (speaker, text) or (question, answer) pairs"
+_ITEM = "an Example, a dict with 'question' and 'context', or a (question, context) pair"
 SILENT_ROLES = frozenset({"system", "developer", "tool", "function"})
 """Who speaks beside the dialogue, not in it."""
 
@@ -34,6 +35,12 @@ _ROLES = SILENT_ROLES | {"user", "assistant", "human", "bot", "ai", "agent", "cu
 _NO_LABELS = frozenset({"who", "whom", "whose", "what", "when", "where", "why", "how", "which", "yes", "no", "really"})
 _END_MARKS = "?.!"
 _LABEL_WORDS = 3
+
+
+def check_items(items: object) -> None:
+    """Raise where ``items`` are not many of what ``read_item`` takes."""
+    if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+        raise InputError(f"the items are a {type(items).__name__}, expected many, each {_ITEM}")
 
 
 def read_item(item: Item, where: str = "") -> Asked:
@@ -47,10 +54,7 @@ def read_item(item: Item, where: str = "") -> Asked:
     elif isinstance(item, tuple | list) and len(item) == 2:
         question, context = item
     else:
-        raise InputError(
-            f"{where}got a {type(item).__name__}, expected an Example, a dict with 'question' and 'context', "
-            "or a (question, context) pair"
-        )
+        raise InputError(f"{where}got a {type(item).__name__}, expected {_ITEM}")
     if not isinstance(question, str):
         raise InputError(f"{where}the question is a {type(question).__name__}, expected a string")
     try:

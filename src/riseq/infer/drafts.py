@@ -10,15 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
+from riseq.infer.confidence import Calibration
 from riseq.infer.controls import find_protected
 from riseq.infer.grammar import repair
+from riseq.infer.guard import Said
 from riseq.infer.mending import mend
+from riseq.infer.signs import Signs
 from riseq.model.collate import Batch, IntArray, collate
 from riseq.model.contexts import UTTERANCES, encode_context
+from riseq.text.content import is_content
 from riseq.text.pieces import Pieces
 from riseq.text.realise import realise
 from riseq.text.spacing import is_word
-from riseq.text.words import forms
+from riseq.text.words import forms, split
 from riseq.types import Simplification, Step
 
 
@@ -30,6 +34,8 @@ class Choice:
     probabilities: list[float]
     log_probability: float = 0.0
     """Of all of them together."""
+    signs: Signs | None = None
+    """How sure the network was of them."""
 
 
 @dataclass(slots=True)
@@ -38,6 +44,8 @@ class Draft:
 
     question: str
     context: Sequence[str]
+    said: Said
+    """What the dialogue has said, whether the network sees it or not."""
     context_ids: list[int]
     """``[CLS] c1 [SEP] c2``, made once."""
     has_context: bool
@@ -55,6 +63,8 @@ class Draft:
     steps: list[Step] = field(default_factory=list)
     log_probability: float | None = None
     """Of the edits of every pass so far together; None before the first."""
+    signs: list[Signs] = field(default_factory=list)
+    """How sure the network was in each pass so far, one that changed nothing among them."""
     branches: list[Simplification] = field(default_factory=list)
     """What other edits than those chosen would have made of it."""
 
@@ -74,6 +84,11 @@ class Draft:
         return len(self.context_ids) + sum(map(len, self.cuts)) + 1
 
     @property
+    def names(self) -> list[bool]:
+        """Which words of ``text`` are written as names are: with a capital, and no function words."""
+        return [False, *(self.text[word.start].isupper() and is_content(word.form) for word in split(self.text))]
+
+    @property
     def barred(self) -> NDArray[np.bool_]:
         """Which edits at which words of ``text`` would touch what is protected."""
         return find_protected(self.words, self.protect)
@@ -81,6 +96,8 @@ class Draft:
     def advance(self, choice: Choice, pieces: Pieces) -> bool:
         """Apply the edits of one pass; return whether they changed anything."""
         self.log_probability = (self.log_probability or 0.0) + choice.log_probability
+        if choice.signs is not None:
+            self.signs.append(choice.signs)
         unseen = self.unseen
         chosen = choice.edits + [KEEP] * unseen
         fixed = frozenset(np.flatnonzero(self.barred[:, Op.DELETE]).tolist()) if self.protect else frozenset()
@@ -100,10 +117,15 @@ class Draft:
         self.cuts = _cut(self.words[: len(self.words) - unseen], pieces, self.room)
         return True
 
-    def finish(self) -> Simplification:
+    def finish(self, calibration: Calibration | None = None) -> Simplification:
         """Return what was made of the question."""
         probability = None if self.log_probability is None else math.exp(self.log_probability)
-        return Simplification(self.question, self.text, tuple(self.steps), self.truncated, probability=probability)
+        confidence = None
+        if calibration is not None:
+            confidence = calibration.rate(self.signs, self.has_context, self.said.has_answers, self.truncated)
+        return Simplification(
+            self.question, self.text, tuple(self.steps), self.truncated, confidence=confidence, probability=probability
+        )
 
 
 def start(
@@ -130,7 +152,9 @@ def start(
     cuts = _cut(words, pieces, room)
     has_context = any(piece not in (pieces.cls_id, pieces.sep_id) for piece in encoded.ids)
     truncated = encoded.truncated or len(cuts) < len(words)
-    return Draft(question, context, encoded.ids, has_context, truncated, room, question, words, cuts, protect)
+    return Draft(
+        question, context, Said(context), encoded.ids, has_context, truncated, room, question, words, cuts, protect
+    )
 
 
 def gather(drafts: Sequence[Draft], pieces: Pieces) -> Batch:

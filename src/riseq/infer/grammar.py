@@ -35,6 +35,26 @@ _SUBJECTS = {"they": (_ONE_TO_MANY, _ONE_TO_MANY_NOT)} | dict.fromkeys(
 _LEADS = frozenset({"who", "whom", "what", "which", "when", "where", "why", "how"})
 _JOINS = frozenset({"and", "or", ",", "&"})
 
+_GENERAL = {"he": "they", "she": "they", "him": "them", "his": "their", "her": "their"}
+_GENDERED = frozenset(
+    {
+        "man",
+        "woman",
+        "boy",
+        "girl",
+        "king",
+        "queen",
+        "prince",
+        "princess",
+        "lady",
+        "gentleman",
+        "actress",
+        "nun",
+        "monk",
+    }
+    | {"father", "mother", "son", "daughter", "brother", "sister", "husband", "wife", "uncle", "aunt", "male", "female"}
+)
+
 _ARTICLES = frozenset({"a", "an", "the"})
 _STAND_INS = frozenset(POSSESSIVES) | _ARTICLES | {"this", "that", "these", "those"}
 """What stands where an article and its noun, or the article alone, would."""
@@ -68,6 +88,7 @@ def repair(words: Sequence[str], edits: Sequence[Edit], fixed: Collection[int] =
     - "[Ira Hayes] he's name": an owner that became a pronoun takes its "'s" along: "his name".
     - "opposed to [Ira Hayes] he": after a preposition the pronoun is an object: "him".
     - "[the band] Was they": a form of be, have or do agrees with the pronoun beside it: "Were they".
+    - "[a data engineer] he": someone of whom nothing is told is "they".
     - "an [Italian] restaurant": the article goes by the word it now stands before: "a restaurant".
     - "like in [Nairobi] in July", "the [Wall] it": of two words alike that an edit brought together one goes, and so
       does an article before a pronoun.
@@ -76,7 +97,7 @@ def repair(words: Sequence[str], edits: Sequence[Edit], fixed: Collection[int] =
     repaired = list(edits)
     if all(edit.op is Op.KEEP for edit in edits):
         return repaired
-    for rule in (_drop_closing_quote, _own, _drop_double, _take_object_form, _agree, _choose_article):
+    for rule in (_drop_closing_quote, _stay_general, _own, _drop_double, _take_object_form, _agree, _choose_article):
         rule(words, repaired, fixed)
     return repaired
 
@@ -92,6 +113,20 @@ def _drop_closing_quote(words: Sequence[str], edits: list[Edit], fixed: Collecti
         marks = [at for at in range(start, position) if words[at] == words[position] and not _is_inside(words, at)]
         if len(marks) % 2 and not _is_inside(words, position) and position not in fixed:
             _replace(edits, position, ())
+
+
+def _stay_general(words: Sequence[str], edits: list[Edit], _fixed: Collection[int]) -> None:
+    """Write the pronoun for "a data engineer" as they; "a king" tells, and the "A." of a name is no article."""
+    for position in range(1, len(words) - 1):
+        edit = edits[position]
+        opens = edit.op is Op.SUBSTITUTE and words[position] in ("a", "an") and len(words[position + 1]) > 1
+        if not opens or not edit.phrase or edit.phrase[-1] not in _GENERAL:
+            continue
+        end = position + 1
+        while end < len(words) and edits[end].op is Op.SUBSTITUTE:
+            end += 1
+        if _GENDERED.isdisjoint(words[position:end]) and all(map(is_word, words[position : position + 2])):
+            edits[position] = Edit(Op.SUBSTITUTE, (*edit.phrase[:-1], _GENERAL[edit.phrase[-1]]))
 
 
 def _drop_double(words: Sequence[str], edits: list[Edit], fixed: Collection[int]) -> None:

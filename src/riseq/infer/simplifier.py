@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from riseq.core.phrases import PhraseVocabulary
 from riseq.infer.alternatives import branch_off, pick
-from riseq.infer.backend import Backend
+from riseq.infer.backend import Backend, Divisible
 from riseq.infer.choices import choose, decide
+from riseq.infer.confidence import Calibration, read_calibration
 from riseq.infer.controls import MAX_PASSES, NEUTRAL, Controls, check_controls, check_count
 from riseq.infer.default_model import find_default_model
-from riseq.infer.dialogue import Asked, Context, Item, read_item
+from riseq.infer.dialogue import Asked, Context, Item, check_items, read_item
 from riseq.infer.drafts import Draft, gather, split_batches, start
+from riseq.infer.hub import find_model
 from riseq.text.pieces import Pieces
 from riseq.types import InputError, Simplification
 
 WINDOW = 1_024
 """How many examples are held at once: enough that neighbours by length need hardly any padding."""
+MANY = 32
+"""How many batches are read side by side, where the backend can: below that, opening it once more costs too much."""
 
 
 class Simplifier:
@@ -30,28 +35,39 @@ class Simplifier:
     """
 
     def __init__(
-        self, backend: Backend, pieces: Pieces, phrases: PhraseVocabulary, max_passes: int = MAX_PASSES
+        self,
+        backend: Backend,
+        pieces: Pieces,
+        phrases: PhraseVocabulary,
+        max_passes: int = MAX_PASSES,
+        calibration: Calibration | None = None,
     ) -> None:
-        """Take what runs the network, and the pieces it reads and the phrases it says."""
-        self.backend, self.pieces, self.phrases = backend, pieces, phrases
+        """Take what runs the network, the pieces it reads, the phrases it says, and how its sureness is to be read."""
+        self.backend, self.pieces, self.phrases, self.calibration = backend, pieces, phrases, calibration
         self.max_passes = check_count("max_passes", max_passes)
 
     @classmethod
     def load(
-        cls, folder: str | Path | None = None, *, threads: int | None = None, max_passes: int = MAX_PASSES
+        cls,
+        folder: str | Path | None = None,
+        *,
+        threads: int | None = None,
+        max_passes: int = MAX_PASSES,
+        calibrated: bool = True,
     ) -> Simplifier:
         """Return the engine for the model in ``folder``, an exported one or a checkpoint; else for the one that ships.
 
-        ``threads`` is how many cores one call may use, all of them where it is None.
+        ``folder`` may also be the name of a model on the Hugging Face hub; see ``riseq.infer.hub``.
+        ``threads`` is how many cores one call may use, all of them where it is None. Without ``calibrated`` the model's
+        calibration is left aside: every pass is taken, there is no guard, and no result has a confidence.
         """
-        place = find_default_model() if folder is None else Path(folder)
+        place = find_default_model() if folder is None else find_model(folder)
         if place is None:
             raise InputError("no model ships with this riseq; name the folder of one")
-        if not place.is_dir():
-            raise InputError(f"{place}: no such folder, expected the folder of a riseq model")
         if threads is not None:
             check_count("threads", threads)
-        return cls(*_open(place, threads), max_passes)
+        backend, pieces, phrases, calibration = _open(place, threads, calibrated)
+        return cls(backend, pieces, phrases, max_passes, calibration)
 
     def __call__(
         self,
@@ -62,6 +78,7 @@ class Simplifier:
         protect: Iterable[str] = (),
         n_best: int = 1,
         max_passes: int | None = None,
+        guard: bool = True,
     ) -> Simplification:
         """Return the conversational form of ``question`` after the dialogue in ``context``, oldest utterance first.
 
@@ -70,8 +87,9 @@ class Simplifier:
         returns the question unchanged, 0.5 takes the network's own choices, 1 gives the shortest form; a higher one
         never keeps more words in the first pass. ``protect`` names words that are left as they are wherever they
         stand. ``n_best`` above 1 fills the result's ``alternatives``. ``max_passes`` is the engine's where it is None.
+        ``guard`` keeps what only the question says unless the network is sure that it may go (``riseq.infer.guard``).
         """
-        controls = self._check(strength, protect, n_best, max_passes)
+        controls = self._check(strength, protect, n_best, max_passes, guard)
         return self._edit([read_item((question, context))], controls)[0]
 
     def batch(
@@ -82,31 +100,36 @@ class Simplifier:
         protect: Iterable[str] = (),
         n_best: int = 1,
         max_passes: int | None = None,
+        guard: bool = True,
     ) -> Iterator[Simplification]:
         """Yield one result an item, in order, holding no more than a window of them in memory.
 
         An item is an ``Example``, a dict with a ``question`` and a ``context``, or a (question, context) pair.
         """
         # Checked here, for a mistake should not wait for the first result.
-        return self._batch(items, self._check(strength, protect, n_best, max_passes))
+        check_items(items)
+        return self._batch(items, self._check(strength, protect, n_best, max_passes, guard))
 
     def _batch(self, items: Iterable[Item], controls: Controls) -> Iterator[Simplification]:
         remaining = (read_item(item, f"item {place}: ") for place, item in enumerate(items))
         while window := list(islice(remaining, WINDOW)):
             yield from self._edit(window, controls)
 
-    def _check(self, strength: float, protect: Iterable[str], n_best: int, max_passes: int | None) -> Controls:
-        return check_controls(strength, protect, self.max_passes if max_passes is None else max_passes, n_best)
+    def _check(
+        self, strength: float, protect: Iterable[str], n_best: int, max_passes: int | None, guard: bool
+    ) -> Controls:
+        passes = self.max_passes if max_passes is None else max_passes
+        return check_controls(strength, protect, passes, n_best, guard)
+
+    def follow(self, items: Iterable[Item], controls: Controls) -> Iterator[Draft]:
+        """Yield the draft of each item after its last pass, in order: its steps, and how sure each pass was."""
+        remaining = (read_item(item, f"item {place}: ") for place, item in enumerate(items))
+        while window := list(islice(remaining, WINDOW)):
+            yield from self._draft(window, controls)
 
     def _edit(self, asked: Sequence[Asked], controls: Controls) -> list[Simplification]:
-        room = self.backend.max_pieces
-        drafts = [start(question, context, self.pieces, room, controls.protect) for question, context in asked]
-        active = [draft for draft in drafts if draft.editable]
-        for _ in range(controls.passes):
-            # What a pass left as it was would be left so by the next: it leaves the batch.
-            moved = (self._advance(batch, controls) for batch in split_batches(active, self.backend.batch_pieces))
-            active = [draft for batch in moved for draft in batch if draft.editable]
-        results = [draft.finish() for draft in drafts]
+        drafts = self._draft(asked, controls)
+        results = [draft.finish(self.calibration) for draft in drafts]
         if controls.n_best == 1:
             return results
         return [
@@ -114,25 +137,58 @@ class Simplifier:
             for result, draft in zip(results, drafts, strict=True)
         ]
 
-    def _advance(self, drafts: Sequence[Draft], controls: Controls) -> list[Draft]:
-        """Make one pass over ``drafts`` and return those it changed."""
+    def _draft(self, asked: Sequence[Asked], controls: Controls) -> list[Draft]:
+        room = self.backend.max_pieces
+        drafts = [start(question, context, self.pieces, room, controls.protect) for question, context in asked]
+        active = [draft for draft in drafts if draft.editable]
+        for number in range(controls.passes):
+            # What a pass left as it was would be left so by the next: it leaves the batch.
+            batches = split_batches(active, self.backend.batch_pieces)
+            moved = self._advance_all(list(batches), controls, number)
+            active = [draft for batch in moved for draft in batch if draft.editable and self._wants_another(draft)]
+        return drafts
+
+    def _advance_all(self, batches: Sequence[list[Draft]], controls: Controls, number: int) -> list[list[Draft]]:
+        """Make pass ``number`` over all ``batches``, side by side where that is faster; return what it changed."""
+        backend = self.backend
+        if len(batches) < MANY or not isinstance(backend, Divisible) or backend.workers < 2:
+            return [self._advance(batch, controls, number, backend) for batch in batches]
+        alone = backend.alone()
+        with ThreadPoolExecutor(backend.workers) as pool:
+            return list(pool.map(lambda batch: self._advance(batch, controls, number, alone), batches))
+
+    def _advance(self, drafts: Sequence[Draft], controls: Controls, number: int, backend: Backend) -> list[Draft]:
+        """Make pass ``number`` over ``drafts`` and return those it changed."""
         batch = gather(drafts, self.pieces)
-        reading = self.backend.read(batch)
-        ops = decide(reading.edits_BWE, drafts, controls.shift)
+        reading = backend.read(batch)
+        shift, sureness = controls.shift, 0.0
+        if self.calibration is not None:
+            # An edit that only a later pass wants has to be surer; one that is not leaves the milder form.
+            shift += self.calibration.later if number else 0.0
+            sureness = self.calibration.sureness if controls.guard else 0.0
+        ops = decide(reading.edits_BWE, drafts, shift, sureness)
         (choices,) = choose(batch, reading, self.phrases, [ops])
         if controls.n_best > 1:
-            branch_off(batch, reading, self.phrases, drafts, ops, self.pieces)
+            branch_off(batch, reading, self.phrases, drafts, ops, self.pieces, self.calibration)
         return [draft for draft, choice in zip(drafts, choices, strict=True) if draft.advance(choice, self.pieces)]
 
+    def _wants_another(self, draft: Draft) -> bool:
+        if self.calibration is None:
+            return True
+        return self.calibration.wants_another(draft.signs, draft.said.has_answers, draft.truncated)
 
-def _open(folder: Path, threads: int | None) -> tuple[Backend, Pieces, PhraseVocabulary]:
+
+def _open(
+    folder: Path, threads: int | None, calibrated: bool
+) -> tuple[Backend, Pieces, PhraseVocabulary, Calibration | None]:
     from riseq.model.exported import is_exported, read_exported
 
     if is_exported(folder) or not any(folder.glob("*.safetensors")):
         from riseq.infer.onnx_backend import OnnxBackend
 
         exported = read_exported(folder)
-        return OnnxBackend(exported, folder, threads), exported.pieces, exported.phrases
+        calibration = read_calibration(folder, exported.config["checksums"]) if calibrated else None
+        return OnnxBackend(exported, folder, threads), exported.pieces, exported.phrases, calibration
     try:
         import torch
 
@@ -147,4 +203,5 @@ def _open(folder: Path, threads: int | None) -> tuple[Backend, Pieces, PhraseVoc
         torch.set_num_threads(threads)
     checkpoint = load_checkpoint(folder)
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    return TorchBackend(checkpoint.network, device), checkpoint.pieces, checkpoint.phrases
+    calibration = read_calibration(folder) if calibrated else None
+    return TorchBackend(checkpoint.network, device), checkpoint.pieces, checkpoint.phrases, calibration

@@ -1,0 +1,89 @@
+"""The verbs of trust: fit a model's confidence, and see what its passes do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from riseq.cli.asking import load_set, open_console, say
+from riseq.cli.options import ModelOption, SetArgument, SkipBadOption, ThreadsOption
+from riseq.types import InputError
+
+SetsOption = Annotated[
+    list[Path],
+    typer.Option("--data", "-d", metavar="FILE", help="A file with targets, or a set's name; repeat it for each."),
+]
+
+
+def calibrate(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", show_default=False, help="An exported model's folder.")],
+    data: SetsOption,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FOLDER", help="Also write a reliability plot and all numbers.")
+    ] = None,
+    threads: ThreadsOption = None,
+    skip_bad: SkipBadOption = False,
+) -> None:
+    """Fit how sure a model may be, on questions it was not trained on.
+
+    MODEL gets [bold]confidence.json[/]: the confidence of a result, when another
+    pass is worth its time, and when what only the question says may go. Prints
+    the expected calibration error, on dialogues that the fit had not seen.
+
+    \b
+    [bold]Examples[/]
+      riseq calibrate models/default --data canard/dev.qonly --data canard/dev.qa
+      riseq calibrate models/small --data dev.jsonl --report reports/small
+    """
+    from riseq.evaluate.calibration import calibrate as fit
+    from riseq.evaluate.progress import track
+    from riseq.evaluate.trust import show_calibrated, write_json, write_report
+    from riseq.infer.confidence import FILE, describe, read_calibration
+    from riseq.infer.simplifier import Simplifier
+    from riseq.model.exported import is_exported, read_exported
+
+    if not is_exported(model):
+        raise InputError(f"{model}: expected the folder of an exported model; riseq export makes one")
+    sets = {str(name): load_set(name, skip_bad, need_target=True) for name in data}
+    network = read_exported(model).config["checksums"]
+    calibrated = fit(Simplifier.load(model, threads=threads, calibrated=False), sets, network, track)
+    write_json(model / FILE, describe(calibrated.calibration))
+    read_calibration(model, network)
+    show_calibrated(open_console(), calibrated)
+    say(f"wrote {model / FILE}")
+    if report is not None:
+        write_report(report, calibrated)
+        say(f"wrote the plot and the numbers to {report}")
+
+
+def passes(
+    file: SetArgument,
+    model: ModelOption = None,
+    most: Annotated[int, typer.Option("--most", metavar="N", min=1, help="Go up to N passes.")] = 5,
+    uncalibrated: Annotated[
+        bool, typer.Option("--uncalibrated", help="Take every pass, with no guard, as without a calibration.")
+    ] = False,
+    threads: ThreadsOption = None,
+    skip_bad: SkipBadOption = False,
+) -> None:
+    """Show what more passes do to a set, and how many texts they make worse.
+
+    A text is worse where its sentence's BLEU-4 (ROUGE-L, distance) is lower
+    after the last pass than after an earlier one, or than the question's own.
+
+    \b
+    [bold]Examples[/]
+      riseq passes canard/dev.qonly
+      riseq passes dev.jsonl --model models/small --most 3 --uncalibrated
+    """
+    from riseq.evaluate.progress import track
+    from riseq.evaluate.stopping import measure_stopping
+    from riseq.evaluate.trust import show_stopping
+    from riseq.infer.simplifier import Simplifier
+
+    examples = load_set(file, skip_bad, need_target=True)
+    engine = Simplifier.load(model, threads=threads, max_passes=most, calibrated=not uncalibrated)
+    results = list(track(engine.batch(examples), len(examples), str(file)))
+    show_stopping(open_console(), measure_stopping(results, [one.target or "" for one in examples], most))

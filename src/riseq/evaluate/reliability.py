@@ -1,0 +1,67 @@
+"""Whether probabilities keep their word: of those near 0.7, are seven in ten right?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riseq.data.sink import replace_file
+from riseq.types import InputError
+
+Floats = NDArray[np.float64]
+BINS = 15
+_LABEL = 30  # characters: a long path would push the plot off its page
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """The mean probability and the share of right ones in bins of equal size, from the least probable up."""
+
+    error: float
+    """The expected calibration error: how far the two are apart, by the size of the bins."""
+    discrimination: float
+    """The area under the ROC curve: how often a right one is more probable than a wrong one."""
+    predicted: tuple[float, ...]
+    observed: tuple[float, ...]
+    counts: tuple[int, ...]
+
+
+def measure_reliability(probabilities: Floats, right: Floats, bins: int = BINS) -> Reliability:
+    """Return how far ``probabilities`` are from the shares of ``right`` (1 or 0), in ``bins`` bins of equal size."""
+    if len(probabilities) != len(right) or not len(right):
+        raise ValueError(f"{len(probabilities)} probabilities for {len(right)} outcomes, expected one each")
+    order = np.argsort(probabilities, kind="stable")
+    members = [one for one in np.array_split(order, min(bins, len(order))) if len(one)]
+    predicted = tuple(float(probabilities[one].mean()) for one in members)
+    observed = tuple(float(right[one].mean()) for one in members)
+    counts = tuple(len(one) for one in members)
+    apart = (abs(p - o) * n for p, o, n in zip(predicted, observed, counts, strict=True))
+    return Reliability(sum(apart) / len(right), _rank(probabilities, right), predicted, observed, counts)
+
+
+def _rank(probabilities: Floats, right: Floats) -> float:
+    good, bad = probabilities[right == 1], np.sort(probabilities[right == 0])
+    if not len(good) or not len(bad):
+        return 0.5
+    below, not_above = np.searchsorted(bad, good, "left"), np.searchsorted(bad, good, "right")
+    return float((below + not_above).sum() / (2 * len(good) * len(bad)))
+
+
+def plot_reliability(path: Path, curves: dict[str, Reliability]) -> None:
+    """Write a reliability plot, one line a curve, to ``path``."""
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as error:
+        raise InputError("a plot needs matplotlib; install it with: pip install 'riseq[report]'") from error
+    figure = Figure(figsize=(5, 5), layout="constrained")
+    axes = figure.subplots()
+    axes.plot([0, 1], [0, 1], color="0.7", linestyle="--", label="calibrated")
+    for name, curve in curves.items():
+        axes.plot(curve.predicted, curve.observed, marker="o", label=f"{name[-_LABEL:]}, ECE {curve.error:.3f}")
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="share that a person wrote so", aspect="equal")
+    axes.legend()
+    with replace_file(path) as out:
+        figure.savefig(out, format=path.suffix.lstrip(".") or "png", dpi=150)
