@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A busy machine is slow now and then, and that is no failure.
+settings.register_profile("riseq", deadline=None)
+settings.load_profile("riseq")
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -98,6 +98,8 @@ class TestSimplify:
             "context": ["Who directed Alien?"],
             "question": "When was Alien released?",
             "text": "When was it released?",
+            "confidence": first["confidence"],
+            "truncated": False,
             "steps": [{"text": "When was it released?", "edits": [edit]}],
         }
         assert (second["text"], second["steps"]) == ("Pourquoi « ça » ?", [])
@@ -161,18 +163,39 @@ class TestControls:
     def test_explain_shows_the_passes(self, shell: Shell) -> None:
         outcome = shell("explain", *self.QUESTION)
         lines = outcome.out.splitlines()
-        assert (outcome.code, outcome.err, len(lines)) == (0, "", 4)
-        assert lines[1] == "pass 1    When was [-Alien-]{+it+} released?"
+        assert (outcome.code, outcome.err) == (0, "")
+        assert lines[1] == "pass 1      When was [-Alien-]{+it+} released?"
         assert lines[2].endswith("%  substitute Alien → it")
-        assert lines[3] == "result    When was it released?"
+        assert lines[3] == "result      When was it released?"
 
     def test_explain_takes_them(self, shell: Shell) -> None:
         assert "nothing to edit" in shell("explain", *self.QUESTION, "--strength", "0").out
 
 
 class TestBadRows:
-    def test_all_are_told_and_nothing_is_written(self, shell: Shell, bad: Path, tmp_path: Path) -> None:
+    def test_the_others_are_done_and_the_exit_code_tells(self, shell: Shell, bad: Path, tmp_path: Path) -> None:
         outcome = shell("simplify", bad, "out.jsonl", "-s", "origin")
+        assert (outcome.code, outcome.out) == (3, "")
+        assert outcome.err.splitlines() == [
+            "riseq: wrote 1 question to out.jsonl",
+            "riseq: left out 3 bad rows of 4; the reasons are in out.jsonl.bad.jsonl",
+        ]
+        rows = [json.loads(line) for line in (tmp_path / "out.jsonl.bad.jsonl").read_text().splitlines()]
+        assert [(row["row"], row["line"]) for row in rows] == [(2, 2), (3, 3), (4, 4)]
+        assert rows[0] == {"row": 2, "line": 2, "reason": "question: empty, expected some text", "file": str(bad)}
+        assert {path.name for path in tmp_path.iterdir()} == {"bad.jsonl", "out.jsonl", "out.jsonl.bad.jsonl"}
+
+    def test_skip_bad_is_content_with_it(self, shell: Shell, bad: Path, tmp_path: Path) -> None:
+        assert shell("simplify", bad, "out.jsonl", "-s", "origin", "--skip-bad").code == 0
+        assert (tmp_path / "out.jsonl.bad.jsonl").exists()
+
+    def test_an_older_runs_bad_rows_go(self, shell: Shell, bad: Path, questions: Path, tmp_path: Path) -> None:
+        shell("simplify", bad, "out.jsonl", "-s", "origin")
+        assert shell("simplify", questions, "out.jsonl", "-s", "origin").code == 0
+        assert not (tmp_path / "out.jsonl.bad.jsonl").exists()
+
+    def test_strict_tells_all_and_writes_nothing(self, shell: Shell, bad: Path, tmp_path: Path) -> None:
+        outcome = shell("simplify", bad, "out.jsonl", "-s", "origin", "--strict")
         told = outcome.err.splitlines()
         assert (outcome.code, outcome.out) == (2, "")
         assert [line.startswith(f"riseq: {bad}:{number}: ") for number, line in enumerate(told, 2)] == [True] * 3 + [
@@ -180,19 +203,19 @@ class TestBadRows:
         ]
         assert "3 bad rows" in told[-1]
         assert list(tmp_path.iterdir()) == [bad]
-
-    def test_a_pipe_gets_nothing_either(self, shell: Shell, bad: Path) -> None:
-        assert shell("simplify", bad, "-s", "origin").out == ""
+        assert shell("simplify", bad, "-s", "origin", "--strict").out == ""
 
     def test_more_than_a_message_holds_are_all_told(self, shell: Shell, tmp_path: Path) -> None:
-        outcome = shell("simplify", write_lines(tmp_path / "worse.jsonl", ["nope"] * 50), "-s", "origin")
-        assert len(outcome.err.splitlines()) == 51
+        file = write_lines(tmp_path / "worse.jsonl", ["nope"] * 50)
+        assert len(shell("simplify", file, "-s", "origin", "--strict").err.splitlines()) == 51
 
-    def test_skip_bad_goes_on_and_counts(self, shell: Shell, bad: Path) -> None:
-        outcome = shell("simplify", bad, "--skip-bad", "-s", "origin")
-        assert outcome.code == 0
+    def test_a_pipe_gets_the_others_and_the_reasons_are_told(self, shell: Shell, bad: Path) -> None:
+        outcome = shell("simplify", bad, "-s", "origin")
+        assert outcome.code == 3
         assert [json.loads(line)["id"] for line in outcome.out.splitlines()] == ["film"]
-        assert "went on without 3 of 4 rows" in outcome.err
+        assert [line.startswith(f"riseq: skipped {bad}:") for line in outcome.err.splitlines()] == [True] * 3 + [False]
+        assert "went on without 3 bad rows of 4" in outcome.err
+        assert shell("simplify", bad, "-s", "origin", "--skip-bad").code == 0
 
     @pytest.mark.parametrize("verb", [["evaluate", "-s", "origin", "-d"], ["data", "stats"], ["vocab"]])
     def test_every_verb_takes_it(self, shell: Shell, bad: Path, verb: list[str]) -> None:
@@ -256,6 +279,13 @@ MISTAKES = [
     (["simplify", "Why?", "-s", "rise", "--protect", " "], "protect[0] is ' ', expected at least one word"),
     (["simplify", "questions.jsonl", "-s", "rise", "--max-passes", "0"], "max_passes is 0, expected 1 or more"),
     (["simplify", "Why?", "-s", "origin", "--max-passes", "2"], "--max-passes goes with the system 'rise'"),
+    (["simplify", "questions.jsonl", "-s", "rise", "--n-best", "0"], "n_best is 0, expected 1 or more"),
+    (["simplify", "questions.jsonl", "--resume"], "--resume goes with an OUTPUT file"),
+    (["simplify", "-", "out.jsonl", "-s", "origin", "--resume"], "--resume goes with a file"),
+    (["simplify", "Why?", "--resume"], "--resume goes with a file of questions"),
+    (["simplify", "questions.jsonl", "--strict", "--skip-bad"], "--strict and --skip-bad contradict each other"),
+    (["simplify", "questions.jsonl", "out.csv", "--show-edits"], "--show-edits is for the terminal"),
+    (["simplify", "questions.jsonl", "out.csv", "-s", "rise", "-m", "nowhere"], "nowhere: no such folder"),
     (["explain", ""], "the question is empty"),
     (["explain", "Why?", "--strength", "x"], "'--strength'"),
     (["evaluate", "-d", "missing.jsonl"], "missing.jsonl: no such file"),

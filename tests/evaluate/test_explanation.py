@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
 
 from rich.console import Console
@@ -25,21 +26,34 @@ def test_a_pipe_gets_plain_lines() -> None:
     file = StringIO()
     explain(Console(file=file, width=20), RESULT)
     assert file.getvalue().splitlines() == [
-        "question  When was Alien shown here?",
-        "pass 1    When was [-Alien-]{+it+} shown here?",
-        "           91%  substitute Alien → it",
-        "pass 2    {+So+} When was it shown [-here-]?",
-        "          insert So",
-        "           30%  delete here",
-        "result    So when was it shown?",
-        "note      the dialogue or the question is longer than the model reads",
+        "question    When was Alien shown here?",
+        "pass 1      When was [-Alien-]{+it+} shown here?",
+        "             91%  substitute Alien → it",
+        "pass 2      {+So+} When was it shown [-here-]?",
+        "            insert So",
+        "             30%  delete here",
+        "result      So when was it shown?",
+        "note        the dialogue or the question is longer than the model reads",
     ]
 
 
 def test_a_question_that_stays_says_so() -> None:
     file = StringIO()
     explain(Console(file=file), Simplification("Why?", "Why?"))
-    assert file.getvalue().splitlines() == ["question  Why?", "          nothing to edit", "result    Why?"]
+    assert file.getvalue().splitlines() == ["question    Why?", "            nothing to edit", "result      Why?"]
+
+
+def test_confidence_and_alternatives_stand_below() -> None:
+    file = StringIO()
+    milder = Simplification("Who is Al?", "Who is Al?", probability=0.25)
+    chosen = Simplification("Who is Al?", "Who is he?", probability=0.7, confidence=0.874)
+    explain(Console(file=file), replace(chosen, alternatives=(milder, chosen)))
+    assert file.getvalue().splitlines()[-4:] == [
+        "result      Who is he?",
+        "confidence  87%",
+        "forms        25%  Who is Al?",
+        "             70%  Who is he?",
+    ]
 
 
 def test_a_terminal_gets_colours_and_no_marks() -> None:

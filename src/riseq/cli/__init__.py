@@ -10,24 +10,19 @@ from typing import Annotated
 import typer
 
 from riseq import __version__
-from riseq.cli.asking import load_asked, load_set, open_console, read_questions, say, simplify_all, simplify_question
-from riseq.cli.options import (
-    ContextOption,
-    MaxPassesOption,
-    ModelOption,
-    ProtectOption,
-    Resume,
-    SetArgument,
-    SkipBadOption,
-    StrengthOption,
-    SystemOption,
-)
-from riseq.systems.registry import default_system_name, load_system
+from riseq.cli.asking import count, load_set, open_console, say
+from riseq.cli.calibrating import calibrate, passes
+from riseq.cli.connecting import mcp
+from riseq.cli.measuring import bench, export
+from riseq.cli.options import ModelOption, Resume, SetArgument, SkipBadOption, SystemOption
+from riseq.cli.reproducing import predict, reproduce
+from riseq.cli.serving import serve
+from riseq.cli.simplifying import DEFAULT_SYSTEM, explain, simplify
+from riseq.systems.registry import load_system
 from riseq.types import InputError
 
 INPUT_ERROR = 2
 INTERRUPTED = 130
-DEFAULT_SYSTEM = default_system_name()
 COVERAGE_SIZES = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000)
 # The error of a wrong option or argument; typer brings its own click or uses the installed one, by its version.
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
@@ -42,6 +37,16 @@ app = typer.Typer(
 )
 data_app = typer.Typer(help="Look at data sets.", rich_markup_mode="rich")
 app.add_typer(data_app, name="data")
+app.command()(simplify)
+app.command()(explain)
+app.command()(serve)
+app.command()(predict)
+app.command()(reproduce)
+app.command()(export)
+app.command()(bench)
+app.command()(calibrate)
+app.command()(passes)
+app.command()(mcp)
 
 
 def _print_version(wanted: bool) -> None:
@@ -65,104 +70,6 @@ def riseq(
 def data(context: typer.Context) -> None:
     """Look at data sets."""
     _show_help_alone(context)
-
-
-@app.command()
-def simplify(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="INPUT",
-            show_default=False,
-            help="A question in quotes, a file of questions (.jsonl, .csv, .tsv, .parquet, .gz), or - for JSONL on "
-            "standard input.",
-        ),
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Argument(metavar="OUTPUT", show_default=False, help="The file to write; its suffix is its format."),
-    ] = None,
-    context: ContextOption = None,
-    system: SystemOption = DEFAULT_SYSTEM,
-    model: ModelOption = None,
-    strength: StrengthOption = None,
-    protect: ProtectOption = None,
-    max_passes: MaxPassesOption = None,
-    show_edits: Annotated[bool, typer.Option("--show-edits", help="Show what was edited.")] = False,
-    skip_bad: SkipBadOption = False,
-) -> None:
-    """Make a question, or every question of a file, conversational.
-
-    A file has the columns [bold]context[/] (a list of the earlier utterances)
-    and [bold]question[/], and may have [bold]id[/]. Without OUTPUT the results are
-    listed on a terminal, and are JSONL in a pipe.
-
-    \b
-    [bold]Examples[/]
-      riseq simplify "When was Alien released?" -c "Who directed Alien?"
-      riseq simplify dialogues.jsonl --show-edits
-      riseq simplify dialogues.jsonl --strength 0.3 --protect "Ira Hayes"
-      riseq simplify dialogues.csv results.parquet
-      cat dialogues.jsonl | riseq simplify - | jq -r .text
-    """
-    from riseq.data.tables import check_output, write_rows
-    from riseq.systems.questions import ask, names_file
-    from riseq.systems.rows import result_row
-
-    if not names_file(source):
-        if output is not None:
-            raise InputError(f"OUTPUT {str(output)!r} goes with a file; put a question in quotes")
-        asked = ask(source, context or [])
-        simplify_question(asked, load_asked(system, model, strength, protect, max_passes), show_edits)
-        return
-    if context:
-        raise InputError("--context goes with a question; a file has its own column 'context'")
-    if output is not None:
-        check_output(output)
-    total, examples = read_questions(source, skip_bad)
-    results = simplify_all(load_asked(system, model, strength, protect, max_passes), examples)
-    if output is not None:
-        from riseq.evaluate.progress import track
-
-        flat = not (str(output) == "-" or output.name.lower().endswith((".jsonl", ".jsonl.gz")))
-        tracked = track(results, total, system)
-        written = write_rows(output, (result_row(example, result, flat) for example, result in tracked))
-        say(f"wrote {_count(written, 'question')} to {output}")
-    elif show_edits or sys.stdout.isatty():
-        from riseq.evaluate.listing import show
-
-        console = open_console()
-        for example, result in results:
-            show(console, example, result)
-    else:
-        write_rows("-", (result_row(example, result) for example, result in results))
-
-
-@app.command()
-def explain(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False, help="A question in quotes.")],
-    context: ContextOption = None,
-    model: ModelOption = None,
-    strength: StrengthOption = None,
-    protect: ProtectOption = None,
-    max_passes: MaxPassesOption = None,
-) -> None:
-    """Show how a question becomes conversational, pass by pass.
-
-    Each pass has its edits in place, and below it how probable the model
-    holds each of them.
-
-    \b
-    [bold]Examples[/]
-      riseq explain "When was Alien released?" -c "Who directed Alien?"
-      riseq explain "When was Alien released?" -c "Who directed Alien?" --strength 1
-    """
-    from riseq.evaluate.explanation import explain as show
-    from riseq.systems.questions import ask
-
-    asked = ask(question, context or [])
-    (result,) = load_asked("rise", model, strength, protect, max_passes).simplify([asked])
-    show(open_console(), result)
 
 
 @app.command()
@@ -275,13 +182,16 @@ def vocab(
     if output is not None:
         with replace_file(output) as out:
             out.writelines(f"{line}\n".encode() for line in vocabulary.to_lines())
-        say(f"wrote {_count(len(vocabulary), 'phrase')} to {output}")
+        say(f"wrote {count(len(vocabulary), 'phrase')} to {output}")
 
 
 @app.command()
 def train(
-    recipe: Annotated[str, typer.Argument(metavar="RECIPE", show_default=False, help="A YAML file of settings.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The run's folder.")],
+    recipe: Annotated[
+        str | None, typer.Argument(metavar="RECIPE", show_default=False, help="A YAML file of settings.")
+    ] = None,
+    named: Annotated[str | None, typer.Option("--recipe", metavar="RECIPE", help="The recipe, by an option.")] = None,
     resume: Annotated[
         Resume, typer.Option("--resume", help="auto goes on where the run in FOLDER stopped, or starts it.")
     ] = "none",
@@ -300,51 +210,22 @@ def train(
     [bold]Examples[/]
       riseq train recipes/small.yaml --out runs/small
       riseq train recipes/small.yaml --out runs/small --resume auto
+      riseq train --recipe recipes/trans++.yaml --out runs/trans++
       riseq train recipes/paper.yaml --out runs/paper --seed 2 --set batch=32 --set device=cpu
     """
     from riseq.train.command import describe, train_recipe
 
-    result = train_recipe(recipe, out, resume, seed, change or [])
+    asked = recipe or named
+    if asked is None or (recipe and named):
+        raise InputError("train takes one recipe, as RECIPE or by --recipe")
+    result = train_recipe(asked, out, resume, seed, change or [])
     typer.echo(describe(result))
     say(f"the best model is that of epoch {result.best_epoch}, in {result.folder}")
-
-
-@app.command()
-def export(
-    checkpoint: Annotated[Path, typer.Argument(metavar="CHECKPOINT", show_default=False, help="A trained model.")],
-    output: Annotated[Path, typer.Argument(metavar="OUT", show_default=False, help="The folder to write.")],
-    precision: Annotated[
-        str, typer.Option("--precision", "-p", metavar="KIND", help="int8 (small and fast) or float32.")
-    ] = "int8",
-) -> None:
-    """Turn a checkpoint into a model that runs without torch.
-
-    OUT holds graphs for onnxruntime, the phrases, the vocabulary and the
-    model card; [bold]riseq simplify --system rise --model OUT[/] uses it.
-
-    \b
-    [bold]Examples[/]
-      riseq export runs/small models/small
-      riseq export runs/small models/small-float32 --precision float32
-    """
-    try:
-        from riseq.model.export import export as write
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"export needs the package {error.name!r}; install it with: pip install 'riseq[train]'"
-        ) from error
-
-    sizes = write(checkpoint, output, precision)
-    say(f"wrote {sum(sizes.values()) / 1e6:,.1f} MB to {output}")
 
 
 def _show_help_alone(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), nl=False)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _describe_usage(error: Exception) -> str:
@@ -364,7 +245,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BadRows as error:
         for row in error.rows:
             say(str(row))
-        say(f"{_count(len(error.rows), 'bad row')}, nothing was done; --skip-bad goes on without bad rows")
+        say(f"{count(len(error.rows), 'bad row')}, nothing was done; --skip-bad goes on without bad rows")
         return INPUT_ERROR
     except InputError as error:
         say(str(error))

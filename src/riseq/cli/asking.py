@@ -1,17 +1,18 @@
-"""What the verbs do alike: load a system, read questions, tell what was left out."""
+"""What the verbs do alike: load a system as it is wished for, read sets, tell the user something."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from itertools import tee
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from riseq import __version__
 from riseq.systems.registry import SYSTEMS, load_system
-from riseq.types import Example, InputError, Simplification
+from riseq.types import Example, InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,52 +21,67 @@ if TYPE_CHECKING:
     from riseq.systems.protocol import System
 
 
-def load_asked(
-    system: str, model: Path | None, strength: float | None, protect: list[str] | None, max_passes: int | None
-) -> System:
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """Which system a user wants, and how it should edit; None where nothing was said."""
+
+    system: str
+    model: Path | None = None
+    strength: float | None = None
+    protect: list[str] | None = None
+    max_passes: int | None = None
+    n_best: int | None = None
+    threads: int | None = None
+
+    def settings(self) -> dict[str, object]:
+        """Return everything that decides what becomes of a question, as JSON has it."""
+        return {
+            "riseq version": __version__,
+            "system": self.system,
+            # A user's own system may change under its name.
+            "system's file": digest(Path(self.system.rpartition(":")[0])) if ":" in self.system else None,
+            "model": None if self.model is None else digest(self.model) or str(self.model),
+            "strength": self.strength,
+            "protect": self.protect,
+            "max-passes": self.max_passes,
+            "n-best": self.n_best,
+        }
+
+    def resolve(self) -> Wishes:
+        """Return the same wishes with the folder of the model, where that goes by another name or by none."""
+        from riseq.infer.default_model import find_default_model
+        from riseq.infer.hub import find_model
+
+        if self.system != "rise":
+            return self
+        return replace(self, model=find_default_model() if self.model is None else find_model(self.model))
+
+
+def load_asked(wishes: Wishes) -> System:
     """Return the system by its name; only a trained one can be told how to edit."""
-    told = {"strength": strength, "protect": protect, "max-passes": max_passes}
-    wanted = [name for name, value in told.items() if value is not None]
-    if not wanted or system not in SYSTEMS:
-        return load_system(system, model)
-    if system != "rise":
-        raise InputError(f"--{wanted[0]} goes with the system 'rise', not with {system!r}")
+    told = {
+        "strength": wishes.strength,
+        "protect": wishes.protect,
+        "max_passes": wishes.max_passes,
+        "n_best": wishes.n_best,
+        "threads": wishes.threads,
+    }
+    wanted = {name: value for name, value in told.items() if value is not None}
+    if not wanted or wishes.system not in SYSTEMS:
+        return load_system(wishes.system, wishes.model)
+    if wishes.system != "rise":
+        option = next(iter(wanted)).replace("_", "-")
+        raise InputError(f"--{option} goes with the system 'rise', not with {wishes.system!r}")
     from riseq.systems.rise import Rise
 
-    return Rise(model, strength=strength, protect=protect or (), max_passes=max_passes)
-
-
-def simplify_question(example: Example, system: System, show_edits: bool) -> None:
-    """Print the conversational form of one question, below its edits where they are wanted."""
-    (result,) = system.simplify([example])
-    if show_edits:
-        from riseq.evaluate.listing import show_edits as show
-
-        show(open_console(), result)
-    typer.echo(result.text)
-
-
-def simplify_all(system: System, examples: Iterator[Example]) -> Iterator[tuple[Example, Simplification]]:
-    """Yield each example with its result, in order."""
-    asked, given = tee(examples)
-    return zip(asked, system.simplify(given), strict=True)
-
-
-def read_questions(source: str, skip_bad: bool) -> tuple[int, Iterator[Example]]:
-    """Return how many examples there are, and the examples; every bad row is told before any work is done."""
-    from riseq.data.tables import read_examples
-
-    skipped: list[BadRow] = []
-    on_bad = skipped.append if skip_bad else None
-    if Path(source).is_file():
-        # Read twice: the first time checks and counts the rows, so that none of them has to be held.
-        total = sum(1 for _ in read_examples(source, on_bad=on_bad))
-        examples = read_examples(source, on_bad=(lambda _: None) if skip_bad else None)
-    else:
-        held = list(read_examples(source, on_bad=on_bad))
-        total, examples = len(held), iter(held)
-    _tell_skipped(skipped, total)
-    return total, examples
+    return Rise(
+        wishes.model,
+        strength=wishes.strength,
+        protect=wishes.protect or (),
+        max_passes=wishes.max_passes,
+        n_best=wishes.n_best,
+        threads=wishes.threads,
+    )
 
 
 def load_set(name: Path, skip_bad: bool, need_target: bool = False) -> list[Example]:
@@ -98,3 +114,23 @@ def open_console() -> Console:
 def say(message: str) -> None:
     """Tell the user something on standard error, apart from results."""
     typer.echo(f"riseq: {message}", err=True)
+
+
+def count(number: int, noun: str) -> str:
+    """Return ``number`` of ``noun`` in words: "1 row", "2,000 rows"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def digest(path: Path) -> str | None:
+    """Return a fingerprint of what is in a file, or in a folder; None where there is neither."""
+    import hashlib
+
+    files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file())
+    if not files:
+        return None
+    total = hashlib.sha256()
+    for one in files:
+        with one.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        total.update(f"{one.relative_to(path)}:{content}\n".encode(errors="surrogateescape"))
+    return total.hexdigest()[:16]

@@ -22,13 +22,15 @@ SystemOption = Annotated[
         "--system",
         "-s",
         metavar="NAME",
-        help=f"What simplifies: {', '.join(SYSTEMS)}.",
+        help=f"What simplifies: {', '.join(SYSTEMS)}, or FILE.py:CLASS of your own.",
         autocompletion=_complete_system,
     ),
 ]
 ModelOption = Annotated[
     Path | None,
-    typer.Option("--model", "-m", metavar="FOLDER", help="The model's folder, where a system takes one."),
+    typer.Option(
+        "--model", "-m", metavar="MODEL", help="A model's folder, or its name on the Hugging Face hub (owner/name)."
+    ),
 ]
 
 ContextOption = Annotated[
@@ -47,6 +49,13 @@ ProtectOption = Annotated[
 ]
 MaxPassesOption = Annotated[
     int | None, typer.Option("--max-passes", metavar="N", help="Edit in at most N passes; 3 where it is not said.")
+]
+NBestOption = Annotated[
+    int | None,
+    typer.Option("--n-best", metavar="K", help="Also give up to K forms of each question, from milder to stronger."),
+]
+ThreadsOption = Annotated[
+    int | None, typer.Option("--threads", metavar="N", help="Use at most N cores; all of them where it is not said.")
 ]
 
 SetArgument = Annotated[

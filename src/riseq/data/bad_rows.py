@@ -25,6 +25,15 @@ class BadRow:
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.reason}"
 
+    def as_row(self) -> dict[str, object]:
+        """Return the row that tells of it in a table."""
+        return {"line": self.line, "reason": _writable(self.reason), "file": _writable(self.file)}
+
+
+def _writable(text: str) -> str:
+    """Return ``text`` with half surrogate pairs spelled out: the name of a file, or of a field, may have them."""
+    return text.encode(errors="backslashreplace").decode()
+
 
 OnBad: TypeAlias = Callable[[BadRow], None]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import BinaryIO
 
 from riseq.data.bad_rows import BadRow
@@ -94,10 +94,10 @@ class DelimitedWriter:
             raise FieldError(f"the column {extra!r} is not in the first row; expected {', '.join(columns)}")
         self._records.writerow(cells)
 
-    def finish(self) -> None:
+    def finish(self, columns: Sequence[str]) -> None:
         """Write the header where no row came."""
         if self._columns is None:
-            self._start(COLUMNS)
+            self._start(columns)
 
     def abandon(self) -> None:
         """Do nothing: nothing is held."""

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
 
 from riseq.types import Example, InputError
+
+ReadDialogue: TypeAlias = Callable[[object], tuple[str, ...]]
+"""What makes utterances of a dialogue in another form."""
 
 COLUMNS = ("id", "context", "question", "target")
 REQUIRED = ("context", "question")
@@ -51,11 +55,18 @@ def take_text(row: Mapping[str, object], field: str) -> str:
     return text
 
 
-def take_utterances(row: Mapping[str, object], field: str) -> tuple[str, ...]:
-    """Return the utterances of ``field``, which must be a list of strings."""
+def take_utterances(
+    row: Mapping[str, object], field: str, read_dialogue: ReadDialogue | None = None
+) -> tuple[str, ...]:
+    """Return the utterances of ``field``, which must be a list of strings, or one that ``read_dialogue`` makes such."""
     value = take(row, field, "a list of strings")
     if not isinstance(value, list):
         raise FieldError(f"{field}: got {describe(value)}, expected a list of strings")
+    if read_dialogue is not None and not all(isinstance(utterance, str) for utterance in value):
+        try:
+            value = list(read_dialogue(value))
+        except InputError as error:
+            raise FieldError(str(error)) from None
     for place, utterance in enumerate(value):
         if type(utterance) is not str or not utterance.isascii():  # spares most utterances the longer check
             check_text(f"{field}[{place}]", utterance)
@@ -93,9 +104,11 @@ def parse_cell(cell: str) -> list[object]:
     return [cell]
 
 
-def parse_example(row: Mapping[str, object], number: int, need_target: bool) -> Example:
+def parse_example(
+    row: Mapping[str, object], number: int, need_target: bool, read_dialogue: ReadDialogue | None = None
+) -> Example:
     """Return the example in ``row``; row ``number`` is its id where it has none."""
-    context = take_utterances(row, "context")
+    context = take_utterances(row, "context", read_dialogue)
     question = take_text(row, "question")
     name = row.get("id")
     if type(name) is int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO
 
 from riseq.data.bad_rows import BadRow
@@ -45,7 +45,7 @@ class JsonlWriter:
         if self._flush:  # whoever reads the other end of a pipe gets each row when it is there
             self._file.flush()
 
-    def finish(self) -> None:
+    def finish(self, columns: Sequence[str]) -> None:
         """Do nothing: a line is whole when it is written."""
 
     def abandon(self) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, BinaryIO
 
 from riseq.data.bad_rows import BadRow
-from riseq.data.fields import COLUMNS, FieldError, check_columns, parse_cell
+from riseq.data.fields import FieldError, check_columns, parse_cell
 from riseq.types import InputError
 
 _BATCH = 4096
@@ -21,17 +21,26 @@ def check_pyarrow() -> None:
         raise InputError("Parquet needs pyarrow, which is not installed: pip install 'riseq[scale]'") from None
 
 
-def read_parquet(file: BinaryIO, name: str, need_target: bool) -> Iterator[tuple[int, dict[str, object]] | BadRow]:
-    """Yield each row with its number, a batch in memory at a time."""
+def read_parquet(
+    file: BinaryIO, name: str, need_target: bool, first: int = 0, rows: int | None = None
+) -> Iterator[tuple[int, dict[str, object]] | BadRow]:
+    """Yield each row with its number, a batch in memory at a time; the ``rows`` after the ``first`` where it is said.
+
+    Only the row groups that have some of them are read.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    number = 0
+    number = first
     try:
         table = pq.ParquetFile(file)
         check_columns(name, table.schema_arrow.names, need_target)
-        for batch in table.iter_batches(batch_size=_BATCH):
-            for row in batch.to_pylist():
+        left = table.metadata.num_rows - first if rows is None else rows
+        groups, skip = _find_groups(table.metadata, first, left)
+        for batch in table.iter_batches(batch_size=_BATCH, row_groups=groups):
+            wanted = batch.slice(skip, left)
+            skip, left = max(0, skip - batch.num_rows), left - wanted.num_rows
+            for row in wanted.to_pylist():
                 number += 1
                 yield _place(row, name, number)
     except UnicodeDecodeError:
@@ -39,6 +48,18 @@ def read_parquet(file: BinaryIO, name: str, need_target: bool) -> Iterator[tuple
     except (pa.ArrowException, OSError) as error:
         told = str(error).partition("\n")[0]
         raise InputError(f"{name}: not a whole Parquet file (after row {number}): {told}") from None
+
+
+def _find_groups(metadata: Any, first: int, rows: int) -> tuple[list[int], int]:
+    """Return the row groups with the ``rows`` after the ``first``, and how many rows of those to pass over."""
+    groups, skip, before = [], 0, 0
+    for group in range(metadata.num_row_groups):
+        after = before + metadata.row_group(group).num_rows
+        if before < first + rows and first < after:
+            skip = skip if groups else first - before
+            groups.append(group)
+        before = after
+    return groups, max(0, skip)
 
 
 def _place(row: dict[str, object], name: str, number: int) -> tuple[int, dict[str, object]] | BadRow:
@@ -69,12 +90,13 @@ class ParquetWriter:
             raise FieldError(f"the column {extra!r} is not in the first row; expected {', '.join(self._columns)}")
         self._rows.append(row)
         if len(self._rows) == _BATCH:
-            self._write_group()
+            self._write_group(self._columns)
 
-    def finish(self) -> None:
+    def finish(self, columns: Sequence[str]) -> None:
         """Write what is held and the file's end."""
+        self._columns = list(columns) if self._columns is None else self._columns
         if self._rows or self._writer is None:
-            self._write_group()
+            self._write_group(self._columns)
         self._writer.close()
 
     def abandon(self) -> None:
@@ -83,11 +105,10 @@ class ParquetWriter:
             with suppress(Exception):
                 self._writer.close()
 
-    def _write_group(self) -> None:
+    def _write_group(self, columns: Sequence[str]) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        columns = list(COLUMNS) if self._columns is None else self._columns
         types = {name: self._writer.schema.field(name).type for name in columns} if self._writer else _known_types()
         arrays = []
         for column in columns:
@@ -111,4 +132,6 @@ class ParquetWriter:
 def _known_types() -> dict[str, Any]:
     import pyarrow as pa
 
-    return {"id": pa.string(), "context": pa.list_(pa.string()), "question": pa.string(), "target": pa.string()}
+    # A column may be empty in the first group, or all of them: its type must not depend on that.
+    texts = dict.fromkeys(("id", "question", "target", "text", "steps", "alternatives"), pa.string())
+    return {**texts, "context": pa.list_(pa.string()), "truncated": pa.bool_(), "confidence": pa.float64()}

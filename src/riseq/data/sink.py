@@ -42,9 +42,9 @@ def replace_file(path: str | Path) -> Iterator[BinaryIO]:
         with _Temporary(temporary, path) as raw, io.BufferedWriter(raw) as file:
             yield cast(BinaryIO, file)
             file.flush()
-            with _told(path):
+            with answer_for(path):
                 os.fsync(file.fileno())
-        with _told(path):
+        with answer_for(path):
             if place.exists():
                 shutil.copymode(place, temporary)
             os.replace(temporary, place)
@@ -58,16 +58,17 @@ class _Temporary(io.FileIO):
 
     def __init__(self, temporary: Path, path: str | Path) -> None:
         self._path = path
-        with _told(path):
+        with answer_for(path):
             super().__init__(temporary, "xb")
 
     def write(self, data: ReadableBuffer, /) -> int:
-        with _told(self._path):
+        with answer_for(self._path):
             return super().write(data)
 
 
 @contextmanager
-def _told(path: str | Path) -> Iterator[None]:
+def answer_for(path: str | Path) -> Iterator[None]:
+    """Tell what the disk says against writing ``path`` as a user's error."""
     try:
         yield
     except OSError as error:

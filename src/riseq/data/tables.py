@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import BinaryIO, Protocol
 
 from riseq.data.bad_rows import BadRow, BadRows, OnBad, sift
 from riseq.data.delimited import DelimitedWriter, read_delimited
-from riseq.data.fields import FieldError, example_row, parse_example
+from riseq.data.fields import COLUMNS, FieldError, ReadDialogue, example_row, parse_example
 from riseq.data.jsonl import JsonlWriter, read_jsonl
 from riseq.data.parquet import ParquetWriter, check_pyarrow, read_parquet
 from riseq.data.sink import check_place, compress, replace_file
@@ -25,6 +25,7 @@ __all__ = [
     "check_output",
     "example_row",
     "read_examples",
+    "read_outcomes",
     "read_records",
     "write_rows",
 ]
@@ -38,6 +39,8 @@ class Record:
 
     example: Example
     row: Mapping[str, object]
+    line: int
+    """Where the row starts in its file; in Parquet, the row's number."""
 
 
 class RowWriter(Protocol):
@@ -47,8 +50,8 @@ class RowWriter(Protocol):
         """Take one row."""
         ...
 
-    def finish(self) -> None:
-        """Write what is still held, after the last row."""
+    def finish(self, columns: Sequence[str]) -> None:
+        """Write what is still held, after the last row; ``columns`` are the file's where no row came."""
         ...
 
     def abandon(self) -> None:
@@ -105,38 +108,50 @@ def read_examples(path: str | Path, *, on_bad: OnBad | None = None, need_target:
 
 def read_records(path: str | Path, *, on_bad: OnBad | None = None, need_target: bool = False) -> Iterator[Record]:
     """Yield the examples at ``path`` as ``read_examples`` does, each with its whole row."""
-    form = _find_format(path)
+    return sift(read_outcomes(path, need_target=need_target), on_bad)
+
+
+def read_outcomes(
+    path: str | Path, *, need_target: bool = False, read_dialogue: ReadDialogue | None = None
+) -> Iterator[Record | BadRow]:
+    """Yield what became of each row at ``path``, good or bad, in the file's order.
+
+    A context that is a list of other things than strings is bad, or what ``read_dialogue`` makes of it.
+    """
+    form = find_format(path)
     check_source(path)
     if form.check is not None:
         form.check()
-    return sift(_parse_rows(path, form, need_target), on_bad)
+    return _parse_rows(path, form, need_target, read_dialogue)
 
 
-def write_rows(path: str | Path, rows: Iterable[Mapping[str, object]]) -> int:
+def write_rows(path: str | Path, rows: Iterable[Mapping[str, object]], columns: Sequence[str] = COLUMNS) -> int:
     """Write ``rows`` to ``path`` as they come and return how many there were; ``-`` is JSONL on standard output.
 
     The file appears when the last row is in it: an error or an interrupt, in ``rows`` too, leaves what was there
-    before. The first row names the columns of CSV, TSV and Parquet, where lists and objects are cells of JSON (in
-    Parquet, lists and structs). What has gone to standard output cannot be taken back.
+    before. The first row, or ``columns`` where there is none, names the columns of CSV, TSV and Parquet, where lists
+    and objects are cells of JSON (in Parquet, lists and structs). What has gone to standard output cannot be taken
+    back.
     """
     check_output(path)
-    form = _find_format(path)
+    form = find_format(path)
     if str(path) == STDOUT:
-        return _write_all(JsonlWriter(sys.stdout.buffer, flush=True), rows, "<stdout>")
+        return write_all(JsonlWriter(sys.stdout.buffer, flush=True), rows, columns, "<stdout>")
     with replace_file(path) as file, compress(file, str(path).lower().endswith(".gz")) as stream:
-        return _write_all(form.writer(stream), rows, path)
+        return write_all(form.writer(stream), rows, columns, path)
 
 
 def check_output(path: str | Path) -> None:
     """Raise what ``write_rows`` would raise about ``path`` itself, before any long work."""
-    form = _find_format(path)
+    form = find_format(path)
     if str(path) != STDOUT:
         check_place(path)
     if form.check is not None:
         form.check()
 
 
-def _find_format(path: str | Path) -> Format:
+def find_format(path: str | Path) -> Format:
+    """Return the format that the end of the name says."""
     if str(path) in (STDIN, STDOUT):
         return _JSONL
     name = Path(path).name.lower()
@@ -146,30 +161,46 @@ def _find_format(path: str | Path) -> Format:
     raise InputError(f"{path}: unknown kind of file, expected a name that ends in {', '.join(SUFFIXES)}")
 
 
-def _parse_rows(path: str | Path, form: Format, need_target: bool) -> Iterator[Record | BadRow]:
+def _parse_rows(
+    path: str | Path, form: Format, need_target: bool, read_dialogue: ReadDialogue | None
+) -> Iterator[Record | BadRow]:
     name = name_source(path)
     with open_source(path) as file:
-        # Bad rows count, so that a row's number does not depend on what becomes of the others.
-        for number, row in enumerate(form.read(file, name, need_target), 1):
-            if isinstance(row, BadRow):
-                yield row
-                continue
-            line, fields = row
-            try:
-                example = parse_example(fields, number, need_target)
-            except FieldError as error:
-                yield BadRow(name, line, str(error))
-            else:
-                yield Record(example, fields)
+        yield from parse_rows(form.read(file, name, need_target), name, need_target, read_dialogue)
 
 
-def _write_all(writer: RowWriter, rows: Iterable[Mapping[str, object]], path: str | Path) -> int:
+def parse_rows(
+    rows: Iterable[tuple[int, dict[str, object]] | BadRow],
+    name: str,
+    need_target: bool = False,
+    read_dialogue: ReadDialogue | None = None,
+    before: int = 0,
+) -> Iterator[Record | BadRow]:
+    """Yield what becomes of each row of the file called ``name``, which has ``before`` others before the first."""
+    # Bad rows count, so that a row's number does not depend on what becomes of the others.
+    for number, row in enumerate(rows, before + 1):
+        if isinstance(row, BadRow):
+            yield row
+            continue
+        line, fields = row
+        try:
+            example = parse_example(fields, number, need_target, read_dialogue)
+        except FieldError as error:
+            yield BadRow(name, line, str(error))
+        else:
+            yield Record(example, fields, line)
+
+
+def write_all(
+    writer: RowWriter, rows: Iterable[Mapping[str, object]], columns: Sequence[str], path: str | Path
+) -> int:
+    """Give ``rows`` to ``writer`` to the end and return how many there were; ``path`` is the file's name in messages."""
     count = 0
     try:
         for row in rows:
             count += 1
             _answer(partial(writer.write, row), path, count)
-        _answer(writer.finish, path, count)
+        _answer(partial(writer.finish, columns), path, count)
     except BaseException:
         writer.abandon()
         raise

@@ -1,0 +1,68 @@
+"""A system over a table of questions: every row gets a result or a reason, in order, a chunk in memory at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from time import perf_counter
+
+from riseq.data.bad_rows import BadRow
+from riseq.data.tables import Record
+from riseq.systems.protocol import System
+from riseq.types import Example, InputError, Simplification
+
+LARGEST_CHUNK = 4_096
+SHORT, LONG = 0.25, 1.0
+"""How many seconds of work a chunk should be: enough for a system to sort it by length, and soon done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Simplified:
+    """An example with what a system made of it."""
+
+    example: Example
+    result: Simplification
+
+
+def simplify_rows(
+    system: System, outcomes: Iterable[Record | BadRow], name: str, clock: Callable[[], float] = perf_counter
+) -> Iterator[Simplified | BadRow]:
+    """Yield what becomes of each row of the file called ``name``; bad rows pass through.
+
+    A chunk grows while it is quickly done, and shrinks while rows come more slowly than they are done: whoever sends
+    one row at a time through a pipe gets one result at a time.
+    """
+    remaining = iter(outcomes)
+    size = 1
+    while True:
+        began = clock()
+        chunk = list(islice(remaining, size))
+        if not chunk:
+            return
+        read = clock()
+        done = list(simplify_chunk(system, chunk, name))
+        size = _resize(size, read - began, clock() - read)
+        yield from done
+
+
+def _resize(size: int, waited: float, worked: float) -> int:
+    if waited > worked or worked > LONG:
+        return max(1, size // 2)
+    return min(2 * size, LARGEST_CHUNK) if worked < SHORT else size
+
+
+def simplify_chunk(system: System, chunk: Sequence[Record | BadRow], name: str) -> Iterator[Simplified | BadRow]:
+    """Yield what becomes of each row of ``chunk``; what ``system`` refuses is a bad row."""
+    examples = [outcome.example for outcome in chunk if isinstance(outcome, Record)]
+    try:
+        results = iter(list(zip(examples, system.simplify(examples), strict=True)))
+    except InputError as error:
+        if len(chunk) == 1 and isinstance(chunk[0], Record):
+            yield BadRow(name, chunk[0].line, str(error))
+        else:  # one row is no reason to lose the others
+            for outcome in chunk:
+                yield from simplify_chunk(system, [outcome], name)
+        return
+    for outcome in chunk:
+        yield Simplified(*next(results)) if isinstance(outcome, Record) else outcome

@@ -1,0 +1,94 @@
+"""The verbs export and bench, from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from riseq.cli import main
+from riseq.cli.measuring import _spread
+from riseq.infer.default_model import find_examples
+from riseq.types import Example
+from tiny_model import export_tiny, make_checkpoint, make_examples, save_tiny
+
+
+def write_examples(path: Path, count: int) -> Path:
+    rows = [{"id": one.id, "context": list(one.context), "question": one.question} for one in make_examples(count)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_an_export_is_checked_on_the_named_questions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    checkpoint = save_tiny(tmp_path / "checkpoint", make_checkpoint())
+    data = write_examples(tmp_path / "questions.jsonl", 30)
+    out = tmp_path / "out"
+    asked = ["export", str(checkpoint), str(out), "-p", "float32", "--data", str(data), "--limit", "20"]
+    assert main(asked) == 0
+    told = capsys.readouterr()
+    assert "wrote 0." in told.err
+    rows = [line.split() for line in told.out.splitlines() if line.strip()]
+    assert rows[-1][:5] == ["onnxruntime", "float32", "20", "100.0", "100"]
+
+
+def test_an_export_that_says_something_else_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from riseq.model import export as module
+    from riseq.model.checkpoint import Checkpoint, load_checkpoint
+
+    def load_wrong(folder: Path) -> Checkpoint:
+        checkpoint = load_checkpoint(folder)
+        checkpoint.network.edit_head.weight.data.neg_()
+        return checkpoint
+
+    checkpoint = save_tiny(tmp_path / "checkpoint", make_checkpoint())
+    data = write_examples(tmp_path / "questions.jsonl", 20)
+    monkeypatch.setattr(module, "load_checkpoint", load_wrong)
+    out = tmp_path / "out"
+    assert main(["export", str(checkpoint), str(out), "-p", "float32", "--data", str(data)]) == 1
+    assert f"further from the checkpoint than asked; {out} should not be used" in capsys.readouterr().err
+
+
+def test_a_missing_file_of_questions_is_told_before_the_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checkpoint = save_tiny(tmp_path / "checkpoint", make_checkpoint())
+    out = tmp_path / "out"
+    assert main(["export", str(checkpoint), str(out), "--data", str(tmp_path / "none.jsonl")]) == 2
+    assert "none.jsonl" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_the_examples_of_the_checkout_are_found() -> None:
+    assert {path.name for path in find_examples()} >= {"dialogues.jsonl", "everyday.jsonl"}
+    assert not any("results" in path.name for path in find_examples())
+
+
+@pytest.mark.parametrize(("have", "limit", "taken"), [(10, 3, "036"), (3, 10, "012"), (0, 5, "")])
+def test_questions_are_taken_at_even_distances(have: int, limit: int, taken: str) -> None:
+    examples = [Example(str(place), (), "Who?") for place in range(have)]
+    assert "".join(example.id for example in _spread(examples, limit)) == taken
+
+
+def test_bench_measures_and_writes(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, model = export_tiny(tmp_path_factory.getbasetemp(), "bert", "int8")
+    data = write_examples(tmp_path / "questions.jsonl", 8)
+    asked = ["bench", "-m", str(model), "-d", str(data), "-t", "1", "--repeats", "1", "--no-rivals"]
+    assert main([*asked, "--write", str(tmp_path)]) == 0
+    page = capsys.readouterr().out
+    assert "one question, in bare encoder passes" in page
+    assert "## Engine" in (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
+    assert main([*asked, "--json", "--limit", "5"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["questions"] <= 5
+    assert {target["what"] for target in found["targets"]} >= {"cold start", "time outside the network"}
+
+
+def test_bench_tells_a_folder_that_is_not_there_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = write_examples(tmp_path / "questions.jsonl", 3)
+    assert main(["bench", "-d", str(data), "--write", str(tmp_path / "none")]) == 2
+    assert "no such folder" in capsys.readouterr().err
