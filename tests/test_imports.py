@@ -28,6 +28,7 @@ ROOMS = {
     "metrics": "import riseq.metrics.scores, riseq.metrics.edits",
     "systems": "import riseq.systems.registry as registry; registry.load_system('origin')",
     "evaluate": "import riseq.evaluate.runner, riseq.evaluate.listing, riseq.evaluate.tables",
+    "the report": "import riseq.evaluate.report.build, riseq.evaluate.report.writing, riseq.evaluate.keeping",
     "the ONNX path": "import riseq; riseq.Simplifier.load()('Is Prague safe?', ['Is Prague expensive?'])",
     "the command line": "import riseq.cli",
 }
