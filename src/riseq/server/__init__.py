@@ -1,0 +1,1 @@
+"""The engine behind HTTP: the API, dynamic batching, the playground."""

@@ -1,0 +1,188 @@
+"""What stands before the routes: limits of size and time, the key, headers, the log, and no stack trace passes it."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+import re
+import time
+import uuid
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from riseq.server.errors import Problem, describe_crash
+
+log = logging.getLogger("riseq.server")
+
+SECURITY_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+LOCKED = ("/v1/", "/metrics")
+"""What asks for the key; the rest tells nothing of users, and says how to bring one."""
+CLIENT_GONE = 499
+"""The status that is counted where nobody was there to be answered, as nginx has it."""
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_DIGITS = re.compile(r"[0-9]+")
+_MOST_DIGITS = 18
+_GOOD_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a request must keep to."""
+
+    max_body_bytes: int
+    body_timeout_s: float
+    key: str | None = None
+    log_text: bool = False
+
+
+class Guard:
+    """An ASGI app around another: every request passes through here, and every answer."""
+
+    def __init__(
+        self, app: ASGIApp, rules: Rules, routes: Collection[str], on_done: Callable[[str, int, float], None]
+    ) -> None:
+        """Take what is guarded, the rules, the paths there are, and who counts requests by path, status and seconds."""
+        self.app, self.rules, self.routes, self.on_done = app, rules, routes, on_done
+        self._key = None if rules.key is None else rules.key.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        headers = Headers(scope=scope)
+        request_id = _choose_id(headers)
+        scope.setdefault("state", {})["request_id"] = request_id
+        answer = _Answer(send, request_id, scope["path"])
+        body = None
+        try:
+            self._check(scope, headers)
+            body = await self._read_body(receive)
+            if body is not None:
+                await self.app(scope, _replay(body, receive), answer.send)
+        except Problem as problem:
+            if body is None:  # What is left of it is not read: the connection has no further use.
+                problem.headers["Connection"] = "close"
+            await problem.respond(request_id)(scope, receive, answer.send)
+        except Exception as error:
+            log.error("request=%s crashed: %s", request_id, describe_crash(error, self.rules.log_text))
+            if answer.started:
+                raise
+            failed = Problem(500, "failed", "the server failed; its log says more")
+            await failed.respond(request_id)(scope, receive, answer.send)
+        finally:
+            seconds = time.perf_counter() - started
+            route = self._name_route(scope["path"])
+            self.on_done(route, answer.status, seconds)
+            log.info(
+                "request=%s method=%s route=%s status=%d ms=%.1f items=%s",
+                request_id,
+                scope["method"] if scope["method"] in _METHODS else "other",
+                route,
+                answer.status,
+                1000 * seconds,
+                scope["state"].get("items", "-"),
+            )
+
+    def _name_route(self, path: str) -> str:
+        """Return one of a few names: what clients make up would fill the counts and the log."""
+        if path in self.routes:
+            return path
+        return "/static" if path.startswith("/static/") else "other"
+
+    def _check(self, scope: Scope, headers: Headers) -> None:
+        locked = self._key is not None and scope["path"].startswith(LOCKED) and scope["method"] != "OPTIONS"
+        if locked and not self._fits(_read_key(headers)):
+            raise Problem(401, "unauthorized", "a key is needed: send the header Authorization: Bearer KEY")
+        length = headers.get("content-length", "0")
+        if not _DIGITS.fullmatch(length):
+            raise Problem(400, "bad_length", "the header Content-Length is no number")
+        if len(length) > _MOST_DIGITS or int(length) > self.rules.max_body_bytes:
+            raise self._too_large()
+        if scope["method"] == "POST" and scope["path"] == "/v1/simplify":
+            kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+            if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
+                raise Problem(415, "not_json_type", "the header Content-Type is not application/json")
+
+    def _fits(self, key: str) -> bool:
+        # Compared in a time that does not tell where the two differ.
+        return hmac.compare_digest(key.encode("utf-8", "replace"), self._key or b"")
+
+    async def _read_body(self, receive: Receive) -> bytes | None:
+        """Return the whole body, None where the client went away; a body that is too long or too slow is a problem."""
+        chunks: list[bytes] = []
+        size = 0
+        try:
+            async with asyncio.timeout(self.rules.body_timeout_s):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        return None
+                    chunks.append(message.get("body", b""))
+                    size += len(chunks[-1])
+                    if size > self.rules.max_body_bytes:
+                        raise self._too_large()
+                    if not message.get("more_body", False):
+                        return b"".join(chunks)
+        except TimeoutError:
+            limit = self.rules.body_timeout_s
+            raise Problem(408, "slow_body", f"the body did not arrive within {limit:g} s") from None
+
+    def _too_large(self) -> Problem:
+        return Problem(413, "too_large", f"the body is longer than {self.rules.max_body_bytes:,} bytes")
+
+
+class _Answer:
+    """An answer on its way: it gets the headers every answer has, and its status is remembered."""
+
+    def __init__(self, send: Send, request_id: str, path: str) -> None:
+        self._send, self._request_id = send, request_id
+        self._cache = "no-cache" if path == "/" or path.startswith("/static/") else "no-store"
+        self.status = CLIENT_GONE
+        self.started = False
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.started, self.status = True, message["status"]
+            headers = MutableHeaders(scope=message)
+            for name, value in SECURITY_HEADERS.items():
+                headers[name] = value
+            headers["X-Request-Id"] = self._request_id
+            headers.setdefault("Cache-Control", self._cache)
+        await self._send(message)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Return a ``receive`` that gives the body at once, then what the connection says."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def give() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return give
+
+
+def _choose_id(headers: Headers) -> str:
+    """Return the client's own id for the request where it is a harmless one, else a new one."""
+    told = headers.get("x-request-id", "")
+    return told if _GOOD_ID.fullmatch(told) else uuid.uuid4().hex
+
+
+def _read_key(headers: Headers) -> str:
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")

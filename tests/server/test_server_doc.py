@@ -1,0 +1,78 @@
+"""What docs/server.md says about asking is what happens."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from riseq.infer.default_model import find_default_model
+from riseq.server.engine import SimplifierEngine
+from riseq.server.schemas import ErrorOut
+from riseq.server.settings import load_settings
+from server.serving import run_server
+
+ADDRESS = "http://127.0.0.1:8000"
+
+
+@pytest.fixture(scope="module")
+def page(root: Path) -> str:
+    return (root / "docs" / "server.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    if find_default_model() is None:
+        pytest.skip("no model ships with this checkout")
+    with run_server(SimplifierEngine.load(None, threads=1)) as address:
+        yield address
+
+
+def find(page: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+
+
+def drop_probabilities(value: Any) -> Any:
+    """Return the answer without what differs between processors and models."""
+    if isinstance(value, dict):
+        return {key: drop_probabilities(one) for key, one in value.items() if key not in ("probability", "confidence")}
+    return [drop_probabilities(one) for one in value] if isinstance(value, list) else value
+
+
+def test_the_question_has_the_answer_that_is_shown(page: str, address: str) -> None:
+    command = next(block for block in find(page, "bash") if "curl" in block)
+    body = re.search(r"-d '(.*)'", command, re.DOTALL)
+    assert body is not None
+    with httpx.Client(base_url=address, verify=False) as client:
+        answer = client.post("/v1/simplify", json=json.loads(body[1])).json()
+    shown = json.loads(find(page, "json")[0])
+    assert set(answer) == set(shown)
+    assert drop_probabilities(answer) == drop_probabilities(shown)
+
+
+def test_the_clients_snippet_runs(page: str, address: str) -> None:
+    code = find(page, "python")[0].replace(ADDRESS, address)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.splitlines()[0] == "When was it released?"
+
+
+def test_the_settings_file_is_one(page: str, tmp_path: Path) -> None:
+    text = find(page, "toml")[0]
+    path = tmp_path / "server.toml"
+    path.write_text(text, encoding="utf-8")
+    settings = load_settings({}, path)
+    for name, value in tomllib.loads(text).items():
+        assert getattr(settings, name) == value
+
+
+def test_the_errors_shape_is_the_one_shown(page: str) -> None:
+    ErrorOut.model_validate_json('{"error": {"code": "...", "message": "...", "request_id": "..."}}')
+    assert '{"error": {"code": "...", "message": "...", "request_id": "..."}}' in page

@@ -1,0 +1,67 @@
+"""The model that ships, behind the server: the answers are the library's own, whatever shares their batch."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from riseq.client import AsyncClient
+from riseq.data.dataset import load_dataset
+from riseq.infer.default_model import find_default_model
+from riseq.infer.simplifier import Simplifier
+from riseq.server.engine import Ask, SimplifierEngine, Wishes
+from server.serving import open_app, run_server
+
+
+@pytest.fixture(scope="module")
+def engine() -> SimplifierEngine:
+    if find_default_model() is None:
+        pytest.skip("no model ships with this checkout")
+    return SimplifierEngine.load(None, threads=1)
+
+
+def test_what_the_server_says_is_what_the_library_says(engine: SimplifierEngine, root: Path) -> None:
+    examples = load_dataset(root / "examples" / "everyday.jsonl")[:12]
+    expected = [engine.simplifier(one.question, one.context, n_best=3) for one in examples]
+
+    async def ask(address: str) -> None:
+        async with AsyncClient(address) as client:
+            together = await asyncio.gather(*(client(one.question, one.context, n_best=3) for one in examples))
+            assert together == expected
+            assert await client.batch(examples, n_best=3) == expected
+
+    with run_server(engine, workers=2) as address:
+        asyncio.run(ask(address))
+
+
+def test_wishes_that_differ_share_a_batch_and_are_kept_apart(engine: SimplifierEngine) -> None:
+    question, context = "Did Christopher Nolan win an Oscar?", ("Which films did Christopher Nolan direct?",)
+    wishes = [
+        Wishes(),
+        Wishes(strength=0),
+        Wishes(protect=("Christopher Nolan",)),
+        Wishes(n_best=2),
+        Wishes(guard=False),
+    ]
+    results = engine.simplify([Ask(question, context, one) for one in wishes])
+    simplifier: Simplifier = engine.simplifier
+    assert results == [
+        simplifier(question, context),
+        simplifier(question, context, strength=0),
+        simplifier(question, context, protect=["Christopher Nolan"]),
+        simplifier(question, context, n_best=2),
+        simplifier(question, context, guard=False),
+    ]
+    assert results[1].text == question
+
+
+def test_it_says_what_it_is(engine: SimplifierEngine) -> None:
+    async def test() -> None:
+        async with open_app(engine) as (client, _):
+            body = (await client.get("/v1/model")).json()
+            assert (body["name"], body["engine"], body["precision"]) == ("default", "onnx", "int8")
+            assert (body["max_pieces"], body["phrases"]) == (512, len(engine.simplifier.phrases))
+
+    asyncio.run(test())
