@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from riseq.evaluate.information import CLOSED_CLASS, Loss, find_lost, is_content, measure_loss
+from riseq.evaluate.information import Loss, find_lost, measure_loss
+from riseq.text.content import CLOSED_CLASS, is_content
 
 
 @pytest.mark.parametrize("word", ["film", "1984", "ıstanbul", "u2"])

@@ -1,8 +1,6 @@
 """Information: which content words of the target an output lacks, and which it has too many of.
 
-A content word is a word with a letter or digit that is not of English's closed classes, which are listed here:
-articles, pronouns, prepositions, conjunctions, auxiliaries, question words, and a few adverbs and particles. No
-stemming: "film" and "films" are two words.
+No stemming: "film" and "films" are two words.
 """
 
 from __future__ import annotations
@@ -11,22 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_CLOSED = """
-a an the
-i me my mine myself you your yours yourself yourselves he him his himself she her hers herself it its itself we us our
-ours ourselves they them their theirs themselves one ones this that these those there here
-who whom whose which what when where why how whatever whichever whoever
-about above across after against along among around as at before behind below beneath beside besides between beyond by
-despite down during except for from in inside into like near of off on onto out outside over past per since through
-throughout till to toward towards under until up upon via with within without
-and but or nor so yet if because although though while whereas than whether then
-am is are was were be been being do does did doing done have has had having can could may might must shall should will
-would ought
-not no any some every each either neither both all another other others else also too very just only even ever again
-still already more most much many such same own
-s t d ll m re ve n
-"""
-CLOSED_CLASS = frozenset(_CLOSED.split())
+from riseq.text.content import is_content
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +22,6 @@ class Loss:
     """Of all outputs, those that lack at least one."""
     extra: float
     """Of all content words of the outputs, those that the targets don't have: what a person would have left out."""
-
-
-def is_content(word: str) -> bool:
-    """Return whether a lower-cased word carries content of its own."""
-    return word not in CLOSED_CLASS and any(map(str.isalnum, word))
 
 
 def find_lost(text: str, target: str) -> list[str]:

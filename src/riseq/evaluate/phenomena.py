@@ -18,7 +18,7 @@ from enum import StrEnum
 from riseq.core.edits import MARKER, Op
 from riseq.core.levenshtein import align
 from riseq.data.stats import PRONOUNS
-from riseq.evaluate.information import is_content
+from riseq.text.content import is_content
 from riseq.text.words import forms
 
 
