@@ -20,7 +20,7 @@ from riseq.infer.torch_backend import TorchBackend
 from riseq.model.checkpoint import load_checkpoint
 from riseq.model.collate import Batch, SpanBatch, find_spans
 from riseq.model.export import export
-from riseq.model.exported import LAYOUT, read_exported
+from riseq.model.exported import LAYOUT, checksum, read_exported
 from riseq.model.quantise import ByteEmbedding
 from riseq.types import InputError
 from tiny_model import CARD, PHRASES, Family, export_tiny, make_checkpoint, make_examples, make_pieces, save_tiny
@@ -162,6 +162,11 @@ def drop_line(path: Path) -> None:
     path.write_text("".join(lines[:-1]), encoding="utf-8")
 
 
+def swap_lines(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join([*lines[:-2], lines[-1], lines[-2]]), encoding="utf-8")
+
+
 DAMAGE: dict[str, Callable[[Path], object]] = {
     "no encoder.onnx": lambda folder: (folder / LAYOUT.encoder).unlink(),
     "no phraser.onnx": lambda folder: (folder / LAYOUT.phraser).unlink(),
@@ -173,6 +178,9 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
     "model format 99; this riseq reads 1": lambda folder: spoil_config(folder, format=99),
     "field 'max_pieces': got 'many', expected int": lambda folder: spoil_config(folder, max_pieces="many"),
     "phrases.txt has 6 lines, the network was made for 7": lambda folder: drop_line(folder / LAYOUT.phrases),
+    "phrases.txt: damaged": lambda folder: swap_lines(folder / LAYOUT.phrases),
+    "vocab.txt: damaged": lambda folder: swap_lines(folder / LAYOUT.vocabulary),
+    "field 'span_pieces': got 0, expected 1 or more": lambda folder: spoil_config(folder, span_pieces=0),
     "vocab.txt has": lambda folder: drop_line(folder / LAYOUT.vocabulary),
 }
 
@@ -192,14 +200,13 @@ def test_phrases_of_another_network_are_refused(base: Path, tmp_path: Path) -> N
     _, folder = export_tiny(base, "bert", "float32")
     copy = Path(shutil.copytree(folder, tmp_path / "copy"))
     drop_line(copy / LAYOUT.phrases)
-    spoil_config(copy, phrases=6)
+    sums = {name: checksum((copy / name).read_bytes()) for name in (LAYOUT.encoder, LAYOUT.phraser)}
+    spoil_config(copy, phrases=6, checksums=sums)
     with pytest.raises(InputError, match=r"phrases.txt has 6 phrases, phraser.onnx 7; they don't belong together"):
         OnnxBackend(read_exported(copy), copy)
 
 
 def test_a_graph_that_onnxruntime_cannot_open_is_told_in_one_line(base: Path, tmp_path: Path) -> None:
-    from riseq.model.exported import checksum
-
     _, folder = export_tiny(base, "bert", "float32")
     copy = Path(shutil.copytree(folder, tmp_path / "copy"))
     (copy / LAYOUT.encoder).write_bytes(b"no graph")
@@ -220,7 +227,7 @@ def test_the_command_line_exports_and_says_how_much(
         return {"encoder.onnx": 34_000_000, "phraser.onnx": 6_500_000}
 
     monkeypatch.setattr("riseq.model.export.export", write)
-    assert main(["export", str(tmp_path), str(tmp_path / "out"), "--precision", "float32"]) == 0
+    assert main(["export", str(tmp_path), str(tmp_path / "out"), "--precision", "float32", "--no-check"]) == 0
     assert asked == [tmp_path, tmp_path / "out", "float32"]
     assert f"wrote 40.5 MB to {tmp_path / 'out'}" in capsys.readouterr().err
 

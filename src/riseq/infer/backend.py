@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,4 +40,18 @@ class Backend(Protocol):
 
     def read(self, batch: Batch) -> Reading:
         """Return what the network makes of ``batch``."""
+        ...
+
+
+@runtime_checkable
+class Divisible(Protocol):
+    """A backend that many rows are better read by side by side, each on one thread, than one after the other on all."""
+
+    @property
+    def workers(self) -> int:
+        """How many may read at a time."""
+        ...
+
+    def alone(self) -> Backend:
+        """Return the same network on one thread; it may be called from several threads at once."""
         ...

@@ -68,7 +68,7 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint, card: str, half: bool 
             "network": dataclasses.asdict(network.config),
             "cls_id": network.cls_id,
             "phrases": len(checkpoint.phrases),
-            "digests": {name: _digest(work / name) for name in (LAYOUT.phrases, LAYOUT.vocabulary)},
+            "digests": {name: _digest(work / name) for name in (LAYOUT.phrases, LAYOUT.vocabulary, LAYOUT.weights)},
             **checkpoint.facts,
         }
         (work / LAYOUT.config).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -106,19 +106,14 @@ def load_checkpoint(folder: str | Path) -> Checkpoint:
     for name in (LAYOUT.config, LAYOUT.weights, LAYOUT.phrases, LAYOUT.vocabulary):
         if not (folder / name).is_file():
             raise InputError(f"{folder}: no {name}; expected a riseq model's folder")
-    try:
-        config = json.loads((folder / LAYOUT.config).read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        raise InputError(f"{folder / LAYOUT.config}, line {error.lineno}: not JSON ({error.msg})") from error
-    if config.get("format") != FORMAT:
-        raise InputError(f"{folder}: model format {config.get('format')!r}; this riseq reads {FORMAT}")
+    config = _read_config(folder / LAYOUT.config)
     try:
         shape = dict(config["network"])
         network_config = NetworkConfig(**{**shape, "backbone": BackboneConfig(**shape["backbone"])})
         cls_id = config["cls_id"]
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{folder / LAYOUT.config}: not the shape of a network ({error})") from error
-    phrases = PhraseVocabulary.from_lines((folder / LAYOUT.phrases).read_text(encoding="utf-8").splitlines())
+    phrases = _read_phrases(folder / LAYOUT.phrases)
     pieces = Pieces.load(folder / LAYOUT.vocabulary)
     _check_parts(folder, config, network_config, phrases, pieces)
     with torch.device("meta"):
@@ -134,6 +129,7 @@ def load_checkpoint(folder: str | Path) -> Checkpoint:
     except RuntimeError as error:
         first = str(error).splitlines()[1].strip()
         raise InputError(f"{folder}: weights and config don't belong together ({first})") from error
+    _check_digest(folder, config, LAYOUT.weights)
     facts = {k: v for k, v in config.items() if k not in ("format", "network", "cls_id", "phrases", "digests")}
     return Checkpoint(network.eval(), phrases, pieces, facts)
 
@@ -154,12 +150,40 @@ def _check_parts(
         )
     # As many phrases or pieces in another order would load, and say something else.
     for name in (LAYOUT.phrases, LAYOUT.vocabulary):
-        if _digest(folder / name) != config.get("digests", {}).get(name, _digest(folder / name)):
-            raise InputError(f"{folder}: {name} is not the file the network was saved with; {apart}")
+        _check_digest(folder, config, name)
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from error
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"{path}: not usable JSON ({error})") from error
+    if not isinstance(config, dict) or config.get("format") != FORMAT:
+        found = config.get("format") if isinstance(config, dict) else None
+        raise InputError(f"{path.parent}: model format {found!r}; this riseq reads {FORMAT}")
+    if not isinstance(config.get("digests", {}), dict):
+        raise InputError(f"{path}, field 'digests': got {config['digests']!r}, expected an object")
+    return config
+
+
+def _read_phrases(path: Path) -> PhraseVocabulary:
+    try:
+        return PhraseVocabulary.from_lines(path.read_text(encoding="utf-8").splitlines())
+    except ValueError as error:  # not UTF-8, or not phrases
+        raise InputError(f"{path}: not a list of phrases ({error})") from error
+
+
+def _check_digest(folder: Path, config: Mapping[str, Any], name: str) -> None:
+    expected = config.get("digests", {}).get(name)
+    if expected is not None and _digest(folder / name) != expected:
+        raise InputError(f"{folder}: {name} is not the file the network was saved with; they don't belong together")
 
 
 def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
 
 def _aside(folder: Path) -> Path:

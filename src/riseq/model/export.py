@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from riseq.model.balance import balance
 from riseq.model.checkpoint import LAYOUT as CHECKPOINT_LAYOUT
 from riseq.model.checkpoint import Checkpoint, load_checkpoint, replace_folder
 from riseq.model.exported import FORMAT, LAYOUT, checksum, is_exported
@@ -63,7 +64,7 @@ def export_checkpoint(
     work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
         with _quiet():
-            _write_graphs(checkpoint.network, work, precision, reduce_range)
+            _write_graphs(checkpoint, work, precision, reduce_range)
         lines = "".join(f"{line}\n" for line in checkpoint.phrases.to_lines())
         (work / LAYOUT.phrases).write_text(lines, encoding="utf-8", newline="\n")
         checkpoint.pieces.save(work / LAYOUT.vocabulary)
@@ -86,16 +87,20 @@ def _describe(checkpoint: Checkpoint, precision: str, work: Path) -> dict[str, o
         "pieces": len(checkpoint.pieces),
         "max_pieces": config.backbone.max_positions - config.backbone.position_offset,
         "span_pieces": MAX_SPAN_PIECES,
-        "checksums": {name: checksum((work / name).read_bytes()) for name in (LAYOUT.encoder, LAYOUT.phraser)},
+        "checksums": {
+            name: checksum((work / name).read_bytes())
+            for name in (LAYOUT.encoder, LAYOUT.phraser, LAYOUT.phrases, LAYOUT.vocabulary)
+        },
         "network": dataclasses.asdict(config),
     }
     return own | {name: fact for name, fact in checkpoint.facts.items() if name not in own}
 
 
-def _write_graphs(network: RiseNetwork, work: Path, precision: str, reduce_range: bool) -> None:
+def _write_graphs(checkpoint: Checkpoint, work: Path, precision: str, reduce_range: bool) -> None:
     # A copy: the checkpoint's own network stays as it was.
-    network = copy.deepcopy(network).float().cpu().eval()
+    network = copy.deepcopy(checkpoint.network).float().cpu().eval()
     if precision == "int8":
+        balance(network, checkpoint.pieces)
         network.encoder.embeddings.pieces = ByteEmbedding(network.encoder.embeddings.pieces)  # type: ignore[assignment]
     _write_encoder(network, work / LAYOUT.encoder)
     _write_phraser(network, work / LAYOUT.phraser)

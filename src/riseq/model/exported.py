@@ -67,9 +67,13 @@ def read_exported(folder: Path) -> Exported:
     pieces = Pieces.load(folder / LAYOUT.vocabulary)
     _check_size(folder, LAYOUT.phrases, len(phrases), config["phrases"])
     _check_size(folder, LAYOUT.vocabulary, len(pieces), config["pieces"])
+    for name in (LAYOUT.phrases, LAYOUT.vocabulary):
+        # As many lines in another order would be read, and say something else. Older exports have no sums of them.
+        if name in config["checksums"]:
+            _read_checked(folder / name, config)
     return Exported(
-        encoder=_read_graph(folder / LAYOUT.encoder, config),
-        phraser=_read_graph(folder / LAYOUT.phraser, config),
+        encoder=_read_checked(folder / LAYOUT.encoder, config),
+        phraser=_read_checked(folder / LAYOUT.phraser, config),
         phrases=phrases,
         pieces=pieces,
         max_pieces=config["max_pieces"],
@@ -90,16 +94,20 @@ def _read_config(folder: Path) -> dict[str, Any]:
         raise InputError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text at byte {error.start}; expected JSON") from error
+    except RecursionError as error:
+        raise InputError(f"{path}: not usable JSON ({error})") from error
     if not isinstance(config, dict) or config.get("format") != FORMAT:
         found = config.get("format") if isinstance(config, dict) else None
         raise InputError(f"{path}: model format {found!r}; this riseq reads {FORMAT}")
     for name, kind in _FIELDS.items():
         if not isinstance(config.get(name), kind):
             raise InputError(f"{path}, field {name!r}: got {config.get(name)!r}, expected {kind.__name__}")
+        if kind is int and config[name] < 1:
+            raise InputError(f"{path}, field {name!r}: got {config[name]!r}, expected 1 or more")
     return config
 
 
-def _read_graph(path: Path, config: Mapping[str, Any]) -> bytes:
+def _read_checked(path: Path, config: Mapping[str, Any]) -> bytes:
     content = path.read_bytes()
     if checksum(content) != config["checksums"].get(path.name):
         raise InputError(f"{path}: damaged; its checksum is not the one in {LAYOUT.config}")
@@ -111,6 +119,8 @@ def _read_phrases(path: Path) -> PhraseVocabulary:
         return PhraseVocabulary.from_lines(path.read_text(encoding="utf-8").removesuffix("\n").split("\n"))
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text at byte {error.start}; expected phrases") from error
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from error
 
 
 def _check_size(folder: Path, name: str, found: int, expected: int) -> None:

@@ -1,0 +1,109 @@
+"""Print how many questions a second a checkpoint answers through torch, and its share of the chip's peak.
+
+Run it from the repository's root: ``python benchmarks/bench_gpu.py CHECKPOINT [--data SET] [--batch 4096]``. On a GPU
+it runs in bfloat16. The whole engine is timed (tokenising, all passes, writing), and the network alone: one encoder
+pass over a batch that lies on the device, which is what the share of the peak is of. A share counts the
+multiplications and additions of real pieces only; padding is work, but no use.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from itertools import cycle, islice
+from pathlib import Path
+
+import torch
+
+from riseq.data.dataset import load_dataset
+from riseq.evaluate.machine import describe_machine
+from riseq.infer.drafts import Draft, gather, start
+from riseq.infer.simplifier import Simplifier
+from riseq.infer.torch_backend import TorchBackend
+from riseq.model.checkpoint import load_checkpoint
+from riseq.model.device import pick_device
+from riseq.model.network import Inputs
+from riseq.model.transformer import BackboneConfig
+from riseq.types import Example
+
+H200_PEAK = 989e12
+"""Dense bfloat16 operations a second, by its data sheet."""
+
+
+def count_operations(shape: BackboneConfig, lengths: Sequence[int]) -> int:
+    """Return the multiplications and additions of one encoder pass over rows of ``lengths`` pieces."""
+    matrices = 4 * shape.hidden**2 + 2 * shape.hidden * shape.intermediate
+    per_piece = 2 * shape.layers * matrices
+    # Scores and weighted values: each piece with each, once by keys and once by values.
+    attention = sum(2 * 2 * shape.layers * shape.hidden * length**2 for length in lengths)
+    return per_piece * sum(lengths) + attention
+
+
+def measure(action: Callable[[], object], device: torch.device, repeats: int) -> float:
+    """Return the seconds of the fastest of ``repeats`` runs, after one that is not counted."""
+    seconds = []
+    for _ in range(repeats + 1):
+        began = time.perf_counter()
+        action()
+        if device.type == "cuda":
+            torch.cuda.synchronize()
+        seconds.append(time.perf_counter() - began)
+    return min(seconds[1:])
+
+
+def bench(
+    folder: Path, examples: Sequence[Example], batch: int, device: torch.device, repeats: int
+) -> dict[str, float]:
+    """Return questions a second of engine and network, and the network's operations a second."""
+    checkpoint = load_checkpoint(folder)
+    backend = TorchBackend(checkpoint.network, device)
+    engine = Simplifier(backend, checkpoint.pieces, checkpoint.phrases)
+    asked = list(islice(cycle([example for example in examples if example.context]), batch))
+    drafts = [start(one.question, one.context, engine.pieces, backend.max_pieces) for one in asked]
+    drafts.sort(key=lambda draft: draft.length)
+    sent = [_send(backend, drafts[place : place + 512], engine) for place in range(0, len(drafts), 512)]
+
+    def read_all() -> None:
+        with torch.inference_mode(), backend.autocast():
+            for inputs in sent:
+                backend.network.score_edits(backend.network.encode(inputs), inputs.firsts_BW)
+
+    of_network = measure(read_all, device, repeats)
+    of_engine = measure(lambda: list(engine.batch(asked)), device, max(1, repeats // 3))
+    operations = count_operations(backend.network.config.backbone, [draft.length for draft in drafts])
+    pieces = sum(draft.length for draft in drafts)
+    return {
+        "questions": batch,
+        "pieces a question": pieces / batch,
+        "engine, questions a second": batch / of_engine,
+        "one encoder pass, questions a second": batch / of_network,
+        "one encoder pass, TFLOP/s": operations / of_network / 1e12,
+        "share of H200's bf16 peak, %": 100 * operations / of_network / H200_PEAK,
+        "engine's share of it, one pass counted, %": 100 * operations / of_engine / H200_PEAK,
+    }
+
+
+def _send(backend: TorchBackend, drafts: Sequence[Draft], engine: Simplifier) -> Inputs:
+    batch = gather(drafts, engine.pieces)
+    arrays = (batch.ids_BL, batch.types_BL, batch.mask_BL, batch.firsts_BW[:, :-1])
+    return Inputs(*(backend.put(array) for array in arrays))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Measure a checkpoint through torch.")
+    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("--data", default="cast19/test.qonly", help="a file, or a set under RISEQ_DATA")
+    parser.add_argument("--batch", type=int, default=4096)
+    parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--device", default="auto")
+    wanted = parser.parse_args(arguments)
+    device = pick_device(wanted.device)
+    found = bench(wanted.checkpoint, load_dataset(wanted.data), wanted.batch, device, wanted.repeats)
+    print(f"{describe_machine()}, torch {torch.__version__}, {'bfloat16' if device.type == 'cuda' else 'float32'}")
+    for name, value in found.items():
+        print(f"{name:45} {value:12,.2f}")
+
+
+if __name__ == "__main__":
+    main()
