@@ -2,7 +2,7 @@
 # A half-made environment is made anew. Another Python: `make run PYTHON=python3.12`.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench hooks clean
+.PHONY: help run test lint bench docs hooks clean
 
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 ifndef PYTHON
@@ -38,7 +38,7 @@ run: .venv/ready  ## Print the conversational question for each example dialogue
 	@.venv/bin/riseq simplify examples/dialogues.jsonl --show-edits
 
 test: lint  ## Run ruff, mypy --strict, import-linter and every test
-	.venv-dev/bin/python -m pytest -n 2
+	.venv-dev/bin/python -m pytest -n 2 --dist loadgroup
 
 lint: .venv-dev/ready  ## Run ruff, mypy --strict and import-linter alone
 	.venv-dev/bin/ruff check .
@@ -49,8 +49,11 @@ lint: .venv-dev/ready  ## Run ruff, mypy --strict and import-linter alone
 bench: .venv-dev/ready  ## Measure the core's speed
 	.venv-dev/bin/python benchmarks/bench_core.py
 
+docs: .venv-dev/ready  ## Build the documentation in site/
+	NO_MKDOCS_2_WARNING=1 .venv-dev/bin/mkdocs build --strict
+
 hooks: .venv-dev/ready  ## Check every commit with pre-commit
 	.venv-dev/bin/pre-commit install
 
 clean:  ## Remove the virtual environments and caches
-	rm -rf .venv .venv-dev .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-dev site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -15,7 +15,7 @@ import riseq
 
 NEVER = ("torch", "transformers", "accelerate")
 # What the help has no use for.
-HEAVY = (*NEVER, "spacy", "numba", "numpy", "pyarrow", "onnxruntime", "tokenizers", "scipy")
+HEAVY = (*NEVER, "spacy", "numba", "numpy", "pyarrow", "ray", "onnxruntime", "tokenizers", "scipy")
 HELP_SECONDS = 0.5
 
 ROOMS = {

@@ -1,0 +1,48 @@
+"""A LlamaIndex query transform: what is asked becomes conversational, what is searched for stays self-contained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from riseq.infer.simplifier import Simplifier
+from riseq.integrations.extras import name_extra
+
+try:
+    from llama_index.core.base.llms.types import ChatMessage
+    from llama_index.core.indices.query.query_transform.base import BaseQueryTransform
+    from llama_index.core.schema import QueryBundle
+except ModuleNotFoundError as error:
+    raise name_extra("llamaindex", error) from error
+
+
+class SimplifyQuery(BaseQueryTransform):
+    """Makes a query conversational after the dialogue in ``metadata["context"]``.
+
+    The context has LlamaIndex's chat messages, or what ``Simplifier`` takes. The words to embed stay those of the query
+    as it came, for an index cannot know what "it" is.
+    """
+
+    def __init__(
+        self, simplifier: Simplifier | None = None, *, model: str | Path | None = None, **controls: Any
+    ) -> None:
+        """Take an engine, or load that of ``model``; ``controls`` are those of ``Simplifier``."""
+        super().__init__()
+        self.simplifier = simplifier or Simplifier.load(model)
+        self.controls = controls
+
+    def _get_prompts(self) -> dict[str, Any]:
+        return {}
+
+    def _update_prompts(self, prompts: dict[str, Any]) -> None:
+        """Leave everything as it is: there is no prompt."""
+
+    def _run(self, query_bundle: QueryBundle, metadata: dict[str, Any]) -> QueryBundle:
+        context = metadata.get("context", ())
+        said = context if isinstance(context, str) else [_read(one) for one in context]
+        text = self.simplifier(query_bundle.query_str, said, **self.controls).text
+        return QueryBundle(query_str=text, custom_embedding_strs=query_bundle.embedding_strs)
+
+
+def _read(one: Any) -> Any:
+    return {"role": one.role.value, "content": one.content} if isinstance(one, ChatMessage) else one

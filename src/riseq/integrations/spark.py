@@ -1,0 +1,65 @@
+"""A column of self-contained questions in Spark, made conversational by a pandas UDF."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from riseq.infer.controls import MAX_PASSES, NEUTRAL
+from riseq.integrations.extras import name_extra
+from riseq.integrations.rows import RowEditor
+from riseq.types import InputError
+
+try:
+    import pandas as pd
+    from pyspark.sql import DataFrame
+    from pyspark.sql.functions import array, col, pandas_udf
+    from pyspark.sql.types import ArrayType, StringType
+except ModuleNotFoundError as error:
+    raise name_extra("spark", error) from error
+
+
+def simplify_column(
+    df: DataFrame,
+    question: str = "question",
+    context: str | None = "context",
+    output: str = "text",
+    *,
+    model: str | Path | None = None,
+    strength: float = NEUTRAL,
+    protect: Sequence[str] = (),
+    max_passes: int = MAX_PASSES,
+    guard: bool = True,
+    threads: int = 1,
+    skip_bad: bool = False,
+) -> DataFrame:
+    """Return ``df`` with the column ``output``: each ``question`` as it is asked after the dialogue in ``context``.
+
+    ``context`` is a column of arrays, of strings or of chat messages with role and content, oldest first; null is an
+    empty one, and None says that there is none. A null question stays null. Every Python process of an executor loads
+    one engine and keeps it: ``model`` is a folder that all of them see, the one that ships where it is None, and
+    ``threads`` are the cores of an engine. With ``skip_bad`` a row that cannot be used becomes null, where else the job
+    ends.
+    """
+    editor = RowEditor(model, strength, protect, max_passes, guard, threads, skip_bad)
+    editor.check()
+    _check_column(df, question, StringType, "strings")
+    if context is not None:
+        _check_column(df, context, ArrayType, "arrays")
+
+    @pandas_udf("string")  # type: ignore[untyped-decorator]
+    def edit(batches: Iterator[tuple[pd.Series, pd.Series]]) -> Iterator[pd.Series]:
+        for questions, contexts in batches:
+            known = questions.astype(object).where(questions.notna(), None)
+            yield pd.Series(editor.edit(known, contexts), dtype=object)
+
+    dialogue = array().cast("array<string>") if context is None else col(context)
+    return df.withColumn(output, edit(col(question), dialogue))
+
+
+def _check_column(df: DataFrame, name: str, kind: type, expected: str) -> None:
+    if name not in df.columns:
+        raise InputError(f"no column {name!r}, expected one of: {', '.join(df.columns)}")
+    found = df.schema[name].dataType
+    if not isinstance(found, kind):
+        raise InputError(f"the column {name!r} has the type {found.simpleString()}, expected {expected}")
