@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from riseq.core.edits import DELETE, KEEP, Edit, Op
+from riseq.core.edits import DELETE, KEEP, MARKER, Edit, Op
 from riseq.infer.backend import Scores
-from riseq.infer.choices import choose, decide, find_runs
+from riseq.infer.choices import choose, decide, find_runs, say_subject
 from riseq.infer.drafts import Choice, Draft, gather, start
 from riseq.model.collate import SpanBatch
 from tiny_model import PHRASES, make_pieces
@@ -257,3 +257,20 @@ def test_names_leave_strength_monotone(scores_BWE: Scores, shifts: list[float]) 
         kept.append({place for place, op in enumerate(ops) if op in (Op.KEEP, Op.INSERT)})
     for stronger, milder in pairwise(kept):
         assert stronger <= milder
+
+
+@pytest.mark.parametrize(
+    ("words", "ops", "expected"),
+    [
+        ("can type 2 diabetes be reversed ?", "KDDDKKK", "KSSSKKK"),  # a verb needs its subject
+        ("did richard nixon travel ?", "KDKKK", "KDKKK"),  # the rest of the name is the subject
+        ("can he be reversed ?", "KKKKK", "KKKKK"),
+        ("what is the use of being good ?", "KKDDDKKK", "KKDDDKKK"),
+        ("will be paid ?", "KKKK", "KKKK"),
+    ],
+)
+def test_a_subject_between_two_verbs_is_said(words: str, ops: str, expected: str) -> None:
+    letters = {"K": Op.KEEP, "D": Op.DELETE, "S": Op.SUBSTITUTE}
+    found = np.array([Op.KEEP, *(letters[letter] for letter in ops)])
+    say_subject(found, [MARKER, *words.split()])
+    assert found[1:].tolist() == [letters[letter] for letter in expected]

@@ -12,7 +12,7 @@ from riseq.core.phrases import PhraseVocabulary
 from riseq.infer.backend import Reading, Scores
 from riseq.infer.drafts import Choice, Draft
 from riseq.infer.guard import hold_back
-from riseq.infer.mending import DETERMINERS, PREPOSITIONS
+from riseq.infer.mending import AUXILIARIES, DETERMINERS, PREPOSITIONS
 from riseq.infer.signs import read_signs
 from riseq.model.collate import Batch, SpanBatch, find_spans
 from riseq.text.spacing import is_word
@@ -21,6 +21,7 @@ Ops = NDArray[np.integer]
 _KEEPS = np.array([op in (Op.KEEP, Op.INSERT) for op in Op], dtype=np.float32)
 SURE_OF_NAME = 3.0
 """By how much, in log-odds, keeping the rest of a name has to be more probable than replacing it; chosen on dev."""
+_VERBS = frozenset({"be", "been", "become", "get", "have"})
 Said = tuple[int, float]
 """A phrase's id and its probability."""
 
@@ -54,6 +55,8 @@ def _shift(scores_BWE: Scores, drafts: Sequence[Draft], shift: float) -> Ops:
     _complete_names(scores_BWE, plain_BW, drafts)
     words_B = [draft.words[:count] for draft, count in zip(drafts, counts, strict=True)]
     plain_BW = unite(scores_BWE, plain_BW, words_B)
+    for ops_W, words in zip(plain_BW, words_B, strict=True):
+        say_subject(ops_W, words)
     if shift > 0:
         return np.stack([_undo_runs(scores, ops, shift) for scores, ops in zip(scores_BWE, plain_BW, strict=True)])
     if shift == 0:
@@ -69,6 +72,7 @@ def _shift(scores_BWE: Scores, drafts: Sequence[Draft], shift: float) -> Ops:
     _complete_names(scores_BWE, strong_BW, drafts)
     ops_BW = unite(scores_BWE, strong_BW, words_B)
     for row, draft in enumerate(drafts):
+        say_subject(ops_BW[row], words_B[row])
         if not _leaves_word(draft, ops_BW[row].tolist()):
             ops_BW[row] = plain_BW[row]
     return ops_BW
@@ -106,6 +110,19 @@ def unite(scores_BWE: Scores, ops_BW: Ops, words_B: Sequence[Sequence[str]]) -> 
                 deleted = of_all[Op.DELETE] > of_all[Op.SUBSTITUTE] and not head
                 united_BW[row, start:end] = Op.DELETE if deleted else Op.SUBSTITUTE
     return united_BW
+
+
+def say_subject(ops_W: Ops, words: Sequence[str]) -> None:
+    """Replace, in place, a subject that would be deleted between two verbs: "Can [type 2 diabetes] be reversed?".
+
+    Only where the second is surely a verb: of "Did [Richard] Nixon travel?" the subject is still there.
+    """
+    first = next((place for place, word in enumerate(words) if word in AUXILIARIES), len(words))
+    end = start = first + 1
+    while end < len(words) and ops_W[end] == Op.DELETE:
+        end += 1
+    if start < end < len(words) and words[end] in _VERBS and ops_W[first] == ops_W[end] == Op.KEEP:
+        ops_W[start:end] = Op.SUBSTITUTE
 
 
 def _find_best(scores_BWE: Scores, counts: Sequence[int]) -> Ops:

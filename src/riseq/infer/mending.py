@@ -14,6 +14,10 @@ PREPOSITIONS = frozenset({"in", "of", "on", "at", "for", "from", "by", "with", "
 DETERMINERS = frozenset(
     {"the", "a", "an", "this", "that", "these", "those", "his", "her", "its", "their", "my", "your"}
 )
+AUXILIARIES = frozenset(
+    {"am", "is", "are", "was", "were", "do", "does", "did", "has", "have", "had"}
+    | {"can", "could", "will", "would", "shall", "should", "may", "might", "must"}
+)
 _ENDS = frozenset("?.!")
 _OBJECTS = frozenset({"what", "who", "whom", "which"})
 """A question that starts so may well end in a preposition: "What is it known for?"."""
