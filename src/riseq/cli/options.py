@@ -58,6 +58,27 @@ ThreadsOption = Annotated[
     int | None, typer.Option("--threads", metavar="N", help="Use at most N cores; all of them where it is not said.")
 ]
 
+Engine = Literal["local", "ray"]
+EngineOption = Annotated[
+    Engine, typer.Option("--engine", help="local is this process; ray a cluster (pip install 'riseq[scale]').")
+]
+AddressOption = Annotated[
+    str | None,
+    typer.Option("--address", metavar="HOST:PORT", help="The Ray cluster; a new one here where it is not said."),
+]
+WorkersOption = Annotated[
+    int | None, typer.Option("--workers", metavar="N", help="With ray, N engines; as many as fit where it is not said.")
+]
+GpusOption = Annotated[
+    float | None, typer.Option("--gpus", metavar="SHARE", help="With ray, how much of a GPU each worker has: 1, 0.25.")
+]
+BlockRowsOption = Annotated[
+    int | None, typer.Option("--block-rows", metavar="N", help="With ray, rows of each file of results: 2048.")
+]
+FormatOption = Annotated[
+    str | None, typer.Option("--format", metavar="NAME", help="With ray, parquet or jsonl; parquet where not said.")
+]
+
 SetArgument = Annotated[
     Path,
     typer.Argument(metavar="FILE", show_default=False, help="A file of questions, or a set's name under RISEQ_DATA."),

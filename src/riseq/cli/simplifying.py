@@ -9,7 +9,12 @@ import typer
 
 from riseq.cli.asking import Wishes, load_asked, open_console
 from riseq.cli.options import (
+    AddressOption,
+    BlockRowsOption,
     ContextOption,
+    EngineOption,
+    FormatOption,
+    GpusOption,
     MaxPassesOption,
     ModelOption,
     NBestOption,
@@ -17,6 +22,7 @@ from riseq.cli.options import (
     StrengthOption,
     SystemOption,
     ThreadsOption,
+    WorkersOption,
 )
 from riseq.systems.registry import default_system_name
 from riseq.types import InputError
@@ -35,7 +41,7 @@ def simplify(
         ),
     ],
     output: Annotated[
-        Path | None,
+        str | None,  # as a Path, a URL would lose a slash
         typer.Argument(
             metavar="OUTPUT", show_default=False, help="The file to write; its suffix is its format. - is JSONL."
         ),
@@ -56,6 +62,12 @@ def simplify(
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Take bad rows for granted: exit with 0 and not 3.")
     ] = False,
+    engine: EngineOption = "local",
+    address: AddressOption = None,
+    workers: WorkersOption = None,
+    gpus: GpusOption = None,
+    block_rows: BlockRowsOption = None,
+    form: FormatOption = None,
 ) -> None:
     """Make a question, or every question of a file, conversational.
 
@@ -68,6 +80,9 @@ def simplify(
     used are left out; OUTPUT.bad.jsonl has them with line and reason. The
     exit code is 0, or 3 where rows were left out.
 
+    With [bold]--engine ray[/] INPUT is a file, a folder or a pattern, OUTPUT a folder, on
+    disk or by URL, and a pool of workers does it; see docs/scale.md.
+
     \b
     [bold]Examples[/]
       riseq simplify "When was Alien released?" -c "Who directed Alien?"
@@ -75,14 +90,25 @@ def simplify(
       riseq simplify dialogues.jsonl --strength 0.3 --protect "Ira Hayes"
       riseq simplify dialogues.csv results.parquet --resume
       cat dialogues.jsonl | riseq simplify - | jq -r .text
+      riseq simplify "dialogues/*.parquet" results/ --engine ray --workers 8
     """
     from riseq.cli.files import STDOUT, Handling, simplify_file, simplify_stream
+    from riseq.cli.scaling import Spread, simplify_folder
     from riseq.systems.questions import names_file
 
     wishes = Wishes(system, model, strength, protect, max_passes, n_best, threads)
+    spread = Spread(address, workers, gpus, block_rows, form)
+    if engine == "ray":
+        if output is None or output == STDOUT or source == STDOUT or context or show_edits:
+            raise InputError("--engine ray takes a file, a folder or a pattern, and a folder for the results")
+        handling = Handling(skip_bad, strict)
+        if code := simplify_folder(source, output, wishes, handling, spread, resume):
+            raise typer.Exit(code)
+        return
+    spread.check_unsaid()
     if not names_file(source):
         if output is not None:
-            raise InputError(f"OUTPUT {str(output)!r} goes with a file; put a question in quotes")
+            raise InputError(f"OUTPUT {output!r} goes with a file; put a question in quotes")
         for name, wanted in (("resume", resume), ("strict", strict), ("skip-bad", skip_bad)):
             if wanted:
                 raise InputError(f"--{name} goes with a file of questions; got the question {source!r}")
@@ -92,14 +118,14 @@ def simplify(
         raise InputError("--context goes with a question; a file has its own column 'context'")
     handling = Handling(skip_bad, strict)
     handling.check()
-    if output is None or str(output) == STDOUT:
+    if output is None or output == STDOUT:
         if resume:
             raise InputError("--resume goes with an OUTPUT file, beside which finished rows are kept")
         code = simplify_stream(source, wishes, handling, show_edits, as_json=output is not None)
     elif show_edits:
         raise InputError("--show-edits is for the terminal, without OUTPUT; a file always has the edits, as steps")
     else:
-        code = simplify_file(source, output, wishes, handling, resume)
+        code = simplify_file(source, Path(output), wishes, handling, resume)
     if code:
         raise typer.Exit(code)
 

@@ -52,14 +52,15 @@ def read_parquet(
 
 def _find_groups(metadata: Any, first: int, rows: int) -> tuple[list[int], int]:
     """Return the row groups with the ``rows`` after the ``first``, and how many rows of those to pass over."""
-    groups, skip, before = [], 0, 0
+    groups: list[int] = []
+    skip = before = 0
     for group in range(metadata.num_row_groups):
         after = before + metadata.row_group(group).num_rows
         if before < first + rows and first < after:
             skip = skip if groups else first - before
             groups.append(group)
         before = after
-    return groups, max(0, skip)
+    return groups, skip
 
 
 def _place(row: dict[str, object], name: str, number: int) -> tuple[int, dict[str, object]] | BadRow:

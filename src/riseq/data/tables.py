@@ -191,10 +191,8 @@ def parse_rows(
             yield Record(example, fields, line)
 
 
-def write_all(
-    writer: RowWriter, rows: Iterable[Mapping[str, object]], columns: Sequence[str], path: str | Path
-) -> int:
-    """Give ``rows`` to ``writer`` to the end and return how many there were; ``path`` is the file's name in messages."""
+def write_all(writer: RowWriter, rows: Iterable[Mapping[str, object]], columns: Sequence[str], path: str | Path) -> int:
+    """Give all ``rows`` to ``writer`` and return how many there were; messages call the file ``path``."""
     count = 0
     try:
         for row in rows:

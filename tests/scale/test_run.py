@@ -1,0 +1,191 @@
+"""Runs on a cluster: folders in and out, what resuming does and refuses, and what the manifest tells."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from riseq.cli import main
+from riseq.cli.asking import Wishes
+from riseq.cli.files import Handling, simplify_file
+from riseq.cli.scaling import Spread, load_same, simplify_folder
+from riseq.data.tables import write_rows
+from riseq.scale.manifest import MANIFEST
+from riseq.types import InputError
+from tiny_model import make_examples
+
+pq = pytest.importorskip("pyarrow.parquet")
+ORIGIN = Wishes("origin")
+SMALL = Spread(workers=2, block_rows=20)
+
+
+@pytest.fixture(scope="module")
+def connected(cluster: str) -> Iterator[None]:
+    """This process is on the cluster, and stays so from run to run."""
+    import ray
+
+    ray.init(address=cluster, log_to_driver=False, logging_level="ERROR")
+    yield
+    ray.shutdown()
+
+
+def write_folder(folder: Path, count: int = 50) -> Path:
+    """Write the same questions in three formats, and a row that is none."""
+    folder.mkdir()
+    rows = [{"id": one.id, "context": list(one.context), "question": one.question} for one in make_examples(count)]
+    for name in ("a.jsonl.gz", "b.parquet", "sub.csv"):
+        write_rows(folder / name, rows)
+    (folder / "bad.jsonl").write_text('{"context": [], "question": ""}\n')
+    return folder
+
+
+def read_state(out: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mtime_ns for path in out.glob("*.parquet")}
+
+
+def test_a_folder_becomes_a_folder_and_resuming_does_what_is_missing(
+    connected: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = write_folder(tmp_path / "in")
+    out = source / "out"  # below the input, of which it is no part
+    assert simplify_folder(str(source), str(out), ORIGIN, Handling(), SMALL) == 3
+    rows = []
+    for name in ("a.jsonl.gz", "b.parquet", "sub.csv"):
+        whole = tmp_path / f"{name}.parquet"
+        simplify_file(str(source / name), whole, ORIGIN, Handling())
+        rows += pq.read_table(whole).to_pylist()
+    # Whoever reads the folder as one table gets the results alone.
+    assert pq.read_table(out).sort_by("id").to_pylist() == sorted(rows, key=lambda row: str(row["id"]))
+    manifest = json.loads((out / MANIFEST).read_text())
+    counts = {name: manifest[name] for name in ("state", "rows", "written", "bad", "failed")}
+    assert counts == {"state": "finished", "rows": 151, "written": 150, "bad": 1, "failed": 0}
+    assert manifest["settings"]["system"] == "origin"
+    assert [file["rows"] for file in manifest["files"]] == [50, 50, 1, 50]
+    (told,) = [json.loads(path.read_text()) for path in (out / "_bad").iterdir()]
+    assert (told["row"], told["line"], told["file"]) == (1, 1, str(source / "bad.jsonl"))
+
+    before = read_state(out)
+    gone = sorted(before)[3]
+    (out / gone).unlink()
+    capsys.readouterr()
+    assert simplify_folder(str(source), str(out), ORIGIN, Handling(skip=True), Spread(workers=1), resume=True) == 0
+    assert "going on after 131 finished rows" in capsys.readouterr().err
+    after = read_state(out)
+    assert {name for name in after if before[name] != after[name]} == {gone}
+    manifest = json.loads((out / MANIFEST).read_text())
+    assert [run["rows"] for run in manifest["runs"]] == [151, 20]
+    assert manifest["written"] == 150
+
+    for wishes, spread, told_of in (
+        (ORIGIN, Spread(block_rows=21), r"another block-rows \(20, now 21\)"),
+        (ORIGIN, Spread(format="jsonl"), r"another format \(parquet, now jsonl\)"),
+        (Wishes("rule"), Spread(), r"another system \(origin, now rule\)"),
+    ):
+        with pytest.raises(InputError, match=told_of):
+            simplify_folder(str(source), str(out), wishes, Handling(), spread, resume=True)
+    (source / "sub.csv").write_text("context,question\n,Why?\n")
+    with pytest.raises(InputError, match="another input"):
+        simplify_folder(str(source), str(out), ORIGIN, Handling(), Spread(), resume=True)
+    with pytest.raises(InputError, match=r"has the output of a run \(finished\); --resume does what is missing"):
+        simplify_folder(str(source), str(out), ORIGIN, Handling(), Spread())
+    assert read_state(out) == after
+
+
+def test_what_cannot_be_done_is_told_in_one_line(connected: None, tmp_path: Path) -> None:
+    source, out = write_folder(tmp_path / "in", 3), tmp_path / "out"
+    cut_off = tmp_path / "cut.jsonl.gz"
+    cut_off.write_bytes((source / "a.jsonl.gz").read_bytes()[:-9])
+    with pytest.raises(InputError, match=r"^.*cut.jsonl.gz:\d+: the gzip data is cut off here, expected a whole file$"):
+        simplify_folder(str(cut_off), str(out), ORIGIN, Handling(), SMALL)
+    assert not out.exists()
+    # Only the workers load an engine; what they say of it is told here.
+    with pytest.raises(InputError, match=r"^--strength goes with the system 'rise', not with 'origin'$"):
+        simplify_folder(str(source), str(out), Wishes("origin", strength=0.3), Handling(), SMALL)
+    assert json.loads((out / MANIFEST).read_text())["state"] == "stopped"
+
+
+def test_an_interrupt_keeps_what_is_finished(cluster: str, tmp_path: Path) -> None:
+    source, out = write_folder(tmp_path / "in", 3_000), tmp_path / "out"
+    arguments = [str(source), str(out), "--engine", "ray", "--address", cluster, "--block-rows", "5", "-s", "origin"]
+    command = [str(Path(sys.executable).parent / "riseq"), "simplify", *arguments]
+
+    def hear_interrupts() -> None:  # a shell's background job is started deaf to them, and its children with it
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=hear_interrupts)
+    while process.poll() is None and len(read_state(out)) < 3:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130, told
+    assert f"finished blocks are kept in {out}; the same command with --resume goes on" in told
+    assert json.loads((out / MANIFEST).read_text())["state"] == "stopped"
+    assert 3 <= len(read_state(out)) < 1_801
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["in.jsonl", "out", "--engine", "ray", "--workers", "0"], "--workers: got 0, expected 1 or more"),
+        (["in.jsonl", "out", "--engine", "ray", "--gpus", "1.5"], "--gpus: got 1.5, expected a share of one GPU"),
+        (["in.jsonl", "out", "--engine", "ray", "--format", "csv"], "--format: got 'csv', expected parquet or jsonl"),
+        (["in.jsonl", "out", "--engine", "ray", "--strict"], "--strict goes with one process"),
+        (["in.jsonl", "--engine", "ray"], "--engine ray takes a file, a folder or a pattern, and a folder"),
+        (["-", "out", "--engine", "ray"], "--engine ray takes a file, a folder or a pattern, and a folder"),
+        (["none.jsonl", "out", "--engine", "ray"], "none.jsonl: no such file or folder"),
+        (["in.jsonl", "full", "--engine", "ray"], "full: has files (x.txt and others) but no _riseq.json"),
+        (["in.jsonl", ".", "--engine", "ray"], "in.jsonl: has nothing but what is in ., which is for the results"),
+        (["in.jsonl", "full/x.txt", "--engine", "ray"], "full/x.txt: is a file, expected a folder"),
+        (
+            ["in.jsonl", "out", "--engine", "ray", "--address", "here"],
+            "--address: got 'here', expected HOST:PORT or auto",
+        ),
+        (
+            ["in.jsonl", "out", "--engine", "ray", "--address", "127.0.0.1:1"],
+            "127.0.0.1:1: no Ray cluster answers there",
+        ),
+        (["in.jsonl", "out.jsonl", "--workers", "2"], "--workers goes with --engine ray"),
+        (["in.jsonl", "out.jsonl", "--block-rows", "2"], "--block-rows goes with --engine ray"),
+        (["in.jsonl", "out", "--engine", "spark"], "'spark' is not one of 'local', 'ray'"),
+    ],
+)
+def test_mistakes_are_told_before_a_cluster_starts(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    told: str,
+) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'riseq[scale]'")
+    monkeypatch.chdir(tmp_path)
+    Path("in.jsonl").write_text('{"context": [], "question": "Why?"}\n')
+    Path("full").mkdir()
+    Path("full/x.txt").touch()
+    assert main(["simplify", *arguments, "-s", "origin"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
+    assert not Path("out").exists()
+
+
+def test_without_ray_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    (tmp_path / "in.jsonl").write_text('{"context": [], "question": "Why?"}\n')
+    assert main(["simplify", str(tmp_path / "in.jsonl"), str(tmp_path / "out"), "--engine", "ray"]) == 2
+    told = capsys.readouterr().err
+    assert told == "riseq: --engine ray needs the package 'ray'; install it with: pip install 'riseq[scale]'\n"
+
+
+def test_a_worker_with_another_model_is_turned_away() -> None:
+    settings = Wishes("origin").settings()
+    assert load_same(ORIGIN, settings).name == "origin"
+    with pytest.raises(InputError, match=r"has another riseq version \(.*\); expected 9\.9, as where the run was"):
+        load_same(ORIGIN, {**settings, "riseq version": "9.9"})
