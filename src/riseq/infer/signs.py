@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,7 @@ class Signs:
 
 
 SIGNS = tuple(one.name for one in fields(Signs))
+_read_all = attrgetter(*SIGNS)
 
 
 def read_signs(scores_WE: NDArray[np.floating], ops_W: Sequence[int], log_of_phrases: float) -> Signs:
@@ -85,7 +87,8 @@ def read_signs(scores_WE: NDArray[np.floating], ops_W: Sequence[int], log_of_phr
 
 def list_signs(signs: Signs) -> tuple[float, ...]:
     """Return the numbers in the order of ``SIGNS``."""
-    return astuple(signs)
+    values: tuple[float, ...] = _read_all(signs)
+    return values
 
 
 def _find_odds(log_probability: float) -> float:

@@ -23,8 +23,8 @@ from riseq.types import InputError, Simplification
 
 WINDOW = 1_024
 """How many examples are held at once: enough that neighbours by length need hardly any padding."""
-MANY = 32
-"""How many batches are read side by side, where the backend can: below that, opening it once more costs too much."""
+MANY = 8
+"""From how many batches on they are read side by side, where the backend can: a few are faster one after the other."""
 
 
 class Simplifier:
