@@ -55,8 +55,8 @@ def _shift(scores_BWE: Scores, drafts: Sequence[Draft], shift: float) -> Ops:
     _complete_names(scores_BWE, plain_BW, drafts)
     words_B = [draft.words[:count] for draft, count in zip(drafts, counts, strict=True)]
     plain_BW = unite(scores_BWE, plain_BW, words_B)
-    for ops_W, words in zip(plain_BW, words_B, strict=True):
-        say_subject(ops_W, words)
+    for ops_W, words_W in zip(plain_BW, words_B, strict=True):
+        say_subject(ops_W, words_W)
     if shift > 0:
         return np.stack([_undo_runs(scores, ops, shift) for scores, ops in zip(scores_BWE, plain_BW, strict=True)])
     if shift == 0:
