@@ -22,7 +22,7 @@ ELSEWHERE = {
     "changelog.md": "CHANGELOG.md",
 }
 """Pages of the site, and the repository's files that they are."""
-_LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]+)\]\((?P<target>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
+_LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\]]+)\]\((?P<target>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
 _FENCES = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -53,8 +53,8 @@ def place_links(markdown: str, page: str, source: str, root: Path) -> str:
         found = posixpath.normpath(posixpath.join(posixpath.dirname(source), link["target"]))
         if found in pages or found.startswith(f"{DOCS}/"):
             target = pages.get(found, found.removeprefix(f"{DOCS}/"))
-            return f"[{text}]({posixpath.relpath(target, posixpath.dirname(page) or '.')}{anchor})"
-        if not (root / found).exists():
+            return f"{link['image']}[{text}]({posixpath.relpath(target, posixpath.dirname(page) or '.')}{anchor})"
+        if link["image"] or not (root / found).exists():
             return link[0]
         return text if found in text else f"{text} (`{found}`)"
 

@@ -88,3 +88,11 @@ def test_what_is_not_damaged_is_read_in_full(tmp_path: Path) -> None:
         path = tmp_path / f"whole{suffix}"
         write_rows(path, map(example_row, EXAMPLES))
         assert [outcome.example for outcome in read(path) if isinstance(outcome, Record)] == EXAMPLES
+
+
+def test_a_broken_name_stays_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"context": [], "questio\\n": "Who?"}\n', encoding="utf-8")
+    (bad,) = read(path)
+    assert isinstance(bad, BadRow)
+    assert bad.reason == r"question: missing, expected a string; got context, 'questio\n'"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import BinaryIO
 
 from riseq.data.bad_rows import BadRow
-from riseq.data.fields import COLUMNS, FieldError, check_columns, parse_cell
+from riseq.data.fields import COLUMNS, FieldError, check_columns, list_names, parse_cell
 from riseq.data.source import not_utf8, read_lines
 from riseq.types import InputError
 
@@ -41,7 +41,7 @@ def read_delimited(
             yield BadRow(name, line, faults[0])
             faults.clear()
         elif cells and len(cells) != len(header):
-            yield BadRow(name, line, f"got {len(cells)} cells, expected {len(header)}: {', '.join(header)}")
+            yield BadRow(name, line, f"got {len(cells)} cells, expected {len(header)}: {list_names(header)}")
         elif cells:
             row: dict[str, object] = dict(zip(header, cells, strict=True))
             try:

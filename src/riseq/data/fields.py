@@ -39,12 +39,17 @@ def describe(value: object) -> str:
     return f"{_JSON_NAMES.get(type(value), f'the {type(value).__name__}')} {shown}"
 
 
+def list_names(names: Iterable[str]) -> str:
+    """Return the names in one line, for messages; one with a line break or the like in it is quoted."""
+    return ", ".join(name if name.isprintable() else repr(name) for name in names)
+
+
 def take(row: Mapping[str, object], field: str, expected: str) -> object:
     """Return the value of ``field``, which the row must have."""
     try:
         return row[field]
     except KeyError:
-        raise FieldError(f"{field}: missing, expected {expected}; got {', '.join(row) or 'no fields'}") from None
+        raise FieldError(f"{field}: missing, expected {expected}; got {list_names(row) or 'no fields'}") from None
 
 
 def take_text(row: Mapping[str, object], field: str) -> str:
