@@ -74,3 +74,9 @@ def test_rows_that_come_slowly_are_not_waited_for() -> None:
 
     list(simplify_rows(system, come(), "f", lambda: system.now))
     assert system.sizes == [1] * 20
+
+
+def test_a_sender_that_waits_for_each_result_gets_it() -> None:
+    system = Clocked(0.01)
+    list(simplify_rows(system, make_records(*["a"] * 20), "f", lambda: system.now, largest=1))
+    assert system.sizes == [1] * 20

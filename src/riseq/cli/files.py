@@ -112,9 +112,10 @@ def bad_rows_path(output: Path) -> Path:
 
 def _simplify(source: str, system: System, handling: Handling, skip: int = 0) -> Iterator[Simplified | BadRow]:
     from riseq.data.source import name_source
-    from riseq.systems.bulk import simplify_rows
+    from riseq.systems.bulk import LARGEST_CHUNK, simplify_rows
 
-    results = simplify_rows(system, islice(_read(source), skip, None), name_source(source))
+    largest = LARGEST_CHUNK if _can_go_back(source) else 1
+    results = simplify_rows(system, islice(_read(source), skip, None), name_source(source), largest=largest)
     return _stop_at_bad(results) if handling.strict else results
 
 

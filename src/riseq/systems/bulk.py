@@ -26,12 +26,16 @@ class Simplified:
 
 
 def simplify_rows(
-    system: System, outcomes: Iterable[Record | BadRow], name: str, clock: Callable[[], float] = perf_counter
+    system: System,
+    outcomes: Iterable[Record | BadRow],
+    name: str,
+    clock: Callable[[], float] = perf_counter,
+    largest: int = LARGEST_CHUNK,
 ) -> Iterator[Simplified | BadRow]:
     """Yield what becomes of each row of the file called ``name``; bad rows pass through.
 
-    A chunk grows while it is quickly done, and shrinks while rows come more slowly than they are done: whoever sends
-    one row at a time through a pipe gets one result at a time.
+    A chunk grows up to ``largest`` while it is quickly done, and shrinks while rows come more slowly than they are
+    done. Rows of a pipe want a ``largest`` of 1: its sender may wait for each result before the next row.
     """
     remaining = iter(outcomes)
     size = 1
@@ -42,7 +46,7 @@ def simplify_rows(
             return
         read = clock()
         done = list(simplify_chunk(system, chunk, name))
-        size = _resize(size, read - began, clock() - read)
+        size = min(largest, _resize(size, read - began, clock() - read))
         yield from done
 
 
