@@ -43,11 +43,11 @@ def connect(address: str | None, cpus: float | None) -> Iterator[Any]:
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     ray = import_ray()
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
+    if address is not None:
+        _check_answers(address)
     if ray.is_initialized():
         yield ray
         return
-    if address is not None:
-        _check_answers(address)
     own = {} if address else {"num_cpus": cpus, "include_dashboard": False, "object_store_memory": OBJECT_STORE}
     try:
         ray.init(address=address or "local", log_to_driver=False, logging_level=logging.ERROR, **own)
