@@ -26,8 +26,8 @@ from riseq.text.words import forms
 SHARE = 0.7
 """How much of a channel's size moves into the matrix (SmoothQuant's alpha).
 
-Measured with the model that ships on 120 questions of CANARD's development set, by how far the edits' probabilities
-move: 0.7 moves them less than 0.85, 1 or none at all."""
+Measured with the first model that shipped on 120 questions of CANARD's development set, by how far the edits'
+probabilities move: 0.7 moves them less than 0.85, 1 or none at all."""
 LOWEST = 0.17
 """The smallest value by which a piece is divided: that of GELU's dip, which bounds what a piece has below 0."""
 

@@ -33,7 +33,7 @@ def quantise_graph(source: Path, target: Path, reduce_range: bool) -> None:
     """Write the graph in ``source`` to ``target`` with int8 matrices, one scale a column.
 
     ``reduce_range`` takes seven bits of the eight: on x86 processors without VNNI the sums of two full products can
-    overflow. On CANARD's development set seven bits gave the model that ships 0.14 BLEU-4 less than eight.
+    overflow. On CANARD's development set seven bits gave the first model that shipped 0.14 BLEU-4 less than eight.
     """
     import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
