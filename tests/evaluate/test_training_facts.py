@@ -53,3 +53,10 @@ def test_a_folder_without_a_model_tells_nothing_and_a_broken_one_is_told(tmp_pat
     (tmp_path / "config.json").write_text("{", encoding="utf-8")
     with pytest.raises(InputError, match=r"config\.json: not JSON"):
         read_config(tmp_path)
+
+
+def test_a_language_models_facts_are_a_part_of_its_librarys_config(tmp_path: Path) -> None:
+    settings = {"seed": 3, "train": ["canard/train.qonly"]}
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama", "riseq": {"settings": settings}}))
+    facts = read_facts(tmp_path)
+    assert (facts.seed, facts.trained_on) == (3, ("canard/train.qonly",))

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from riseq.model.decoding import decode_greedily
-from riseq.model.language_model import QUESTION_TOKENS, LanguageModel, LanguageModelStepper, pad_left
+from riseq.model.language_model import QUESTION_TOKENS, LanguageModel, LanguageModelStepper, pad_right
 from riseq.model.writing import write_by_language_model
 from riseq.types import Example, InputError
 from tiny_language_model import write_language_model
@@ -66,7 +66,7 @@ def test_greedy_outputs_are_transformers_own(model: LanguageModel) -> None:
     prompts = [model.ask(example) for example in EXAMPLES[:2]]
     found = decode_greedily(LanguageModelStepper(model, prompts, CPU), torch.tensor([12, 12]), model.end_id)
     for prompt, output in zip(prompts, found, strict=True):
-        ids, mask, _ = pad_left([prompt.ids], model.end_id, CPU)
+        ids, mask = pad_right([prompt.ids], model.end_id, CPU)
         theirs = model.network.generate(ids, attention_mask=mask, max_new_tokens=12, do_sample=False)
         cut = theirs[0, ids.shape[1] :].tolist()
         assert list(output.ids) == (cut[: cut.index(model.end_id)] if model.end_id in cut else cut)

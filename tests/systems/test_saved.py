@@ -80,3 +80,9 @@ def test_an_example_of_another_set_is_a_users_error(tmp_path: Path) -> None:
         list(system.simplify([FILM]))
     with pytest.raises(InputError, match="needs a file of outputs"):
         load_system("saved")
+
+
+def test_predictions_beside_their_targets_are_one_pass(tmp_path: Path) -> None:
+    path = tmp_path / "outputs.jsonl"
+    path.write_text('{"id": "1", "question": "Who is Ann?", "target": "Who?", "prediction": "Who is she?"}\n')
+    assert read_outputs(path) == {"1": ("Who is she?",)}

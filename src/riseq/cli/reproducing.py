@@ -49,7 +49,7 @@ def predict(
     title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Its name in the tables.")] = None,
     note: Annotated[str, typer.Option("--note", metavar="TEXT", help="What else should be known of it.")] = "",
     hardware: Annotated[
-        str | None, typer.Option("--trained-on", metavar="TEXT", help="What it was trained on.")
+        str | None, typer.Option("--trained-on", metavar="TEXT", help="The machine it was trained on.")
     ] = None,
     hours: Annotated[float | None, typer.Option("--hours", metavar="H", min=0, help="How long it trained.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Also run sets whose outputs are already there.")] = False,

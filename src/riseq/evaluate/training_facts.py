@@ -29,7 +29,9 @@ def read_facts(model: Path) -> ModelFacts:
     """Return the facts of the model in ``model``: a checkpoint's folder, a run's ``best``, or an exported model."""
     log = next((path for path in (model / "log.csv", model.parent / "log.csv") if path.is_file()), None)
     hours, edited = (None, None) if log is None else _read_log(log)
-    settings = read_config(model).get("settings", {})
+    config = read_config(model)
+    # A language model's config is its library's; ours is a part of it.
+    settings = config.get("riseq", config).get("settings", {})
     seed, sets = settings.get("seed"), settings.get("train", ())
     return ModelFacts(count_parameters(model), seed if isinstance(seed, int) else None, tuple(sets), hours, edited)
 

@@ -121,18 +121,19 @@ class LanguageModel:
         return found
 
 
-def pad_left(rows: Sequence[Sequence[int]], pad_id: int, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
-    """Return ids, mask and positions of rows that all end in the last column."""
+def pad_right(rows: Sequence[Sequence[int]], pad_id: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Return ids and mask of rows that all begin in the first column.
+
+    Padding on the left would leave its own places nothing to attend to, which is not a number in some kernels.
+    """
     width = max(len(row) for row in rows)
     ids = np.full((len(rows), width), pad_id, dtype=np.int64)
     mask = np.zeros((len(rows), width), dtype=np.int64)
     for place, row in enumerate(rows):
-        ids[place, width - len(row) :] = row
-        mask[place, width - len(row) :] = 1
-    positions = np.maximum(mask.cumsum(1) - 1, 0)
-    arrays = (ids, mask, positions)
-    ids_BL, mask_BL, positions_BL = (torch.from_numpy(array).to(device, non_blocking=True) for array in arrays)
-    return ids_BL, mask_BL, positions_BL
+        ids[place, : len(row)] = row
+        mask[place, : len(row)] = 1
+    ids_BL, mask_BL = (torch.from_numpy(array).to(device, non_blocking=True) for array in (ids, mask))
+    return ids_BL, mask_BL
 
 
 class LanguageModelStepper:
@@ -140,31 +141,35 @@ class LanguageModelStepper:
 
     def __init__(self, model: LanguageModel, prompts: Sequence[Prompt], device: torch.device) -> None:
         self.network = model.network
-        self.ids, self.mask, self.positions = pad_left([p.ids for p in prompts], model.end_id, device)
+        # Each prompt's last token is its first step: so the step's place is the same whatever the prompt's length.
+        self.ids, self.mask = pad_right([prompt.ids[:-1] for prompt in prompts], model.end_id, device)
+        self.last = torch.tensor([[prompt.ids[-1]] for prompt in prompts], device=device)
+        self.positions = self.mask.sum(1, keepdim=True) - 1
         self.past: Any = None
 
     def begin(self) -> Tensor:
         """Return the log-probabilities of the first token, [B, 1, V]."""
-        return self._run(self.ids)
+        self._run(self.ids, torch.arange(self.ids.shape[1], device=self.ids.device)[None, :])
+        return self.step(self.last)
 
     def step(self, ids_BK: Tensor) -> Tensor:
         """Return the log-probabilities of the token after ``ids_BK``, [B, 1, V]."""
         self.mask = torch.cat([self.mask, torch.ones_like(self.mask[:, :1])], dim=1)
-        self.positions = self.positions[:, -1:] + 1
-        return self._run(ids_BK)
+        self.positions = self.positions + 1
+        return self._run(ids_BK, self.positions).float().log_softmax(-1)
 
-    def _run(self, ids: Tensor) -> Tensor:
+    def _run(self, ids: Tensor, positions: Tensor) -> Tensor:
         out = self.network(
             input_ids=ids,
             attention_mask=self.mask,
-            position_ids=self.positions,
+            position_ids=positions.expand_as(ids),
             past_key_values=self.past,
             use_cache=True,
             logits_to_keep=1,
         )
         self.past = out.past_key_values
-        scores: Tensor = out.logits[:, -1:].float().log_softmax(-1)
-        return scores
+        logits: Tensor = out.logits[:, -1:]
+        return logits
 
 
 def _quieten() -> None:

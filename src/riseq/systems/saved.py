@@ -2,7 +2,8 @@
 
 A file of outputs is JSONL: ``{"id": "...", "passes": ["the text after pass 1", ...]}``, one row an example. Passes that
 change nothing are left out, so a question that stayed as it was has none. The questions, targets and dialogues are
-the data set's and are not in it.
+the data set's and are not in it. A row of predictions beside their targets (``{"id": "...", "prediction": "..."}``) is
+read too, as one pass.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def read_outputs(path: str | Path) -> Outputs:
             if isinstance(row, BadRow):
                 raise InputError(str(row))
             number, fields = row
-            key, passes = fields.get("id"), fields.get("passes")
+            key, passes = fields.get("id"), fields.get("passes", [fields.get("prediction")])
             if not isinstance(key, str):
                 raise InputError(f"{name}:{number}: id: expected a string")
             if not isinstance(passes, list) or not all(isinstance(text, str) for text in passes):

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from riseq.model.language_model import LanguageModel, pad_left
+from riseq.model.language_model import LanguageModel, pad_right
 from riseq.model.writing import write_by_language_model
 from riseq.train.baselines.settings import BaselineSettings
 from riseq.train.baselines.task import Index
@@ -23,11 +23,10 @@ _UNSCORED = -100  # what torch's cross-entropy leaves out
 
 @dataclass(frozen=True, slots=True)
 class ContinuedBatch:
-    """Prompts with their answers, all ending in the last column; ``labels`` are the answers alone."""
+    """Prompts with their answers; ``labels`` are the answers alone, of the columns from the first that has one."""
 
     ids_BL: Tensor
     mask_BL: Tensor
-    positions_BL: Tensor
     labels_BT: Tensor
 
 
@@ -52,11 +51,13 @@ class LanguageModelTask:
         """Return the pairs at ``index`` as a batch; where ``copy``, their target is their question."""
         wanted = [(self.copies if copy else self.answers)[k] for k in index]
         rows = [(*self.prompts[k], *answer) for k, answer in zip(index, wanted, strict=True)]
-        ids, mask, positions = pad_left(rows, self.model.end_id, torch.device("cpu"))
-        labels = np.full((len(rows), max(len(answer) for answer in wanted)), _UNSCORED, dtype=np.int64)
-        for row, answer in enumerate(wanted):
-            labels[row, labels.shape[1] - len(answer) :] = answer
-        return ContinuedBatch(ids, mask, positions, torch.from_numpy(labels))
+        ids, mask = pad_right(rows, self.model.end_id, torch.device("cpu"))
+        starts = [len(self.prompts[k]) for k in index]
+        first = min(starts)
+        labels = np.full((len(rows), ids.shape[1] - first), _UNSCORED, dtype=np.int64)
+        for row, (start, answer) in enumerate(zip(starts, wanted, strict=True)):
+            labels[row, start - first : start - first + len(answer)] = answer
+        return ContinuedBatch(ids, mask, torch.from_numpy(labels))
 
     def loss(self, batch: ContinuedBatch) -> Tensor:
         """Return the mean cross-entropy of the answers' tokens."""
@@ -64,7 +65,6 @@ class LanguageModelTask:
         out = self.network(
             input_ids=batch.ids_BL.to(self.device),
             attention_mask=batch.mask_BL.to(self.device),
-            position_ids=batch.positions_BL.to(self.device),
             use_cache=False,
             logits_to_keep=labels.shape[1] + 1,
         )
