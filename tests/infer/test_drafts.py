@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from riseq.core.edits import DELETE, KEEP, Edit, Op
 from riseq.infer.drafts import Choice, Draft, gather, split_batches, start
+from riseq.model.collate import collate
 from tiny_model import make_examples, make_pieces
 
 PIECES = make_pieces("bert")
@@ -19,6 +21,24 @@ def test_a_row_is_context_marker_question_and_a_last_mark() -> None:
     assert batch.ids_BL.tolist() == [row]
     assert batch.context_B.tolist() == [5]
     assert batch.firsts_BW.tolist() == [[5, 6, 7, 8, 9, 10]]
+
+
+def test_a_batch_is_laid_out_as_in_training() -> None:
+    drafts = [start(one.question, one.context, PIECES, 512) for one in make_examples(9)]
+    assert len({draft.length for draft in drafts}) > 1
+    contexts, cuts = [draft.context_ids for draft in drafts], [cut for draft in drafts for cut in draft.cuts]
+    learned = collate(
+        (np.concatenate(contexts), np.array(list(map(len, contexts)))),
+        (np.arange(len(cuts)), np.array([len(draft.cuts) for draft in drafts])),
+        (np.concatenate(cuts), np.cumsum([0, *map(len, cuts)])),
+        PIECES.sep_id,
+        PIECES.pad_id,
+    )
+    batch = gather(drafts, PIECES)
+    for name in ("ids_BL", "lengths_B", "context_B", "firsts_BW", "words_B"):
+        mine, theirs = getattr(batch, name), getattr(learned, name)
+        assert mine.dtype == theirs.dtype
+        assert np.array_equal(mine, theirs), name
 
 
 def test_the_oldest_utterances_go_first_and_the_last_stays() -> None:

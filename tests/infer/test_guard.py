@@ -13,12 +13,12 @@ NAIROBI = ["How big is Nairobi?", "It has 4 million people."]
 
 
 def guard(ops: str, sureness: float, context: list[str], better: float = 1.0) -> str:
-    ops_W = np.array(["KDIS".index(op) for op in ops])
+    found = ["KDIS".index(op) for op in ops]
     scores = np.full((len(ops), 4), -9, dtype=np.float32)
     scores[:, Op.KEEP] = -2
-    scores[np.arange(len(ops)), ops_W] = -2 + better
-    hold_back(scores, ops_W, WORDS, Said(context), sureness)
-    return "".join("KDIS"[op] for op in ops_W)
+    scores[np.arange(len(ops)), found] = -2 + better
+    hold_back(scores, found, WORDS, Said(context), sureness)
+    return "".join("KDIS"[op] for op in found)
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_forms_are_cleaned_lower_cased_and_without_accents() -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cs"])) | st.text(st.characters(max_codepoint=127)))
 def test_forms_are_berts_on_any_text(text: str) -> None:
-    assert forms(text) == bert(text)
+    assert forms(text) == [word.form for word in split(text)] == bert(text)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))

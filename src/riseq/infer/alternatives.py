@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from riseq.core.edits import Op
 from riseq.core.levenshtein import distance
 from riseq.core.phrases import PhraseVocabulary
@@ -31,30 +29,24 @@ def branch_off(
     reading: Reading,
     phrases: PhraseVocabulary,
     drafts: Sequence[Draft],
-    ops_BW: Ops,
+    chosen: Sequence[Ops],
     pieces: Pieces,
     calibration: Calibration | None = None,
 ) -> None:
-    """Add to each draft the forms that other edits than ``ops_BW`` make of it in this pass; nothing is read again.
+    """Add to each draft the forms that edits other than ``chosen`` make of it in this pass; nothing is read again.
 
     They are the pass at other strengths, the pass without one of its edits, with only one of them, and no pass at all.
     """
-    ladder_LBW = [decide(reading.edits_BWE, drafts, find_shift(rung)) for rung in LADDER]
-    variants_B = [
-        _unique([*_thin_out(ops_BW[row]), *(ops[row] for ops in ladder_LBW)], ops_BW[row], len(draft.cuts))
-        for row, draft in enumerate(drafts)
-    ]
-    layers = max(map(len, variants_B))
-    if not layers:
-        return
+    ladder = [decide(reading.edits_BWE, drafts, find_shift(rung)) for rung in LADDER]
+    variants = [_find_others([*_thin_out(ops), *rungs], ops) for ops, *rungs in zip(chosen, *ladder, strict=True)]
     # A row with fewer variants than the others fills its layers with what was chosen, and leaves them unused.
-    ops_LBW = [
-        np.stack([rows[layer] if layer < len(rows) else ops_BW[row] for row, rows in enumerate(variants_B)])
-        for layer in range(layers)
+    layers = [
+        [others[layer] if layer < len(others) else ops for others, ops in zip(variants, chosen, strict=True)]
+        for layer in range(max(map(len, variants)))
     ]
-    for layer, choices in enumerate(choose(batch, reading, phrases, ops_LBW)):
-        for row, (draft, choice) in enumerate(zip(drafts, choices, strict=True)):
-            if layer >= len(variants_B[row]):
+    for layer, choices in enumerate(choose(batch, reading, phrases, layers)):
+        for draft, choice, others in zip(drafts, choices, variants, strict=True):
+            if layer >= len(others):
                 continue
             fork = replace(draft, steps=list(draft.steps), signs=list(draft.signs), branches=[])
             if fork.advance(choice, pieces) or not any(edit.op for edit in choice.edits):
@@ -80,23 +72,20 @@ def pick(chosen: Simplification, others: Iterable[Simplification], n_best: int) 
 
 def _thin_out(ops: Ops) -> Iterator[Ops]:
     """Yield the edits with none, without one, and with only one of their runs."""
-    yield np.full_like(ops, Op.KEEP)
+    kept: Ops = [Op.KEEP] * len(ops)
+    yield kept
     runs = find_runs(ops)
     if len(runs) < 2:
         return
     for run in runs:
-        without, only = ops.copy(), np.full_like(ops, Op.KEEP)
-        without[run], only[run] = Op.KEEP, ops[run]
-        yield without
-        yield only
+        before, after = slice(run.start), slice(run.stop, None)
+        yield [*ops[before], *kept[run], *ops[after]]
+        yield [*kept[before], *ops[run], *kept[after]]
 
 
-def _unique(variants: Iterable[Ops], chosen: Ops, count: int) -> list[Ops]:
-    """Return the variants that differ from each other and from ``chosen`` within the first ``count`` words."""
-    found = {chosen[:count].tobytes(): chosen}
-    for ops in variants:
-        found.setdefault(ops[:count].tobytes(), ops)
-    return list(found.values())[1:]
+def _find_others(variants: Iterable[Ops], chosen: Ops) -> list[Ops]:
+    """Return the variants that differ from each other and from ``chosen``."""
+    return [list(ops) for ops in dict.fromkeys(map(tuple, (chosen, *variants)))][1:]
 
 
 def _probability(form: Simplification) -> float:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from riseq.infer.signs import SIGNS, Signs, list_signs
+from riseq.infer.signs import SIGNS, Signs
 from riseq.types import InputError
 
 FILE = "confidence.json"
@@ -73,7 +73,7 @@ class Calibration:
 
 def list_features(signs: Sequence[Signs], has_answers: bool, truncated: bool) -> tuple[float, ...]:
     """Return the values of ``FEATURES`` after passes with these signs, of which there is at least one."""
-    return (*list_signs(signs[0]), float(has_answers), float(truncated), float(len(signs) - 1))
+    return (*signs[0], float(has_answers), float(truncated), float(len(signs) - 1))
 
 
 def describe(calibration: Calibration) -> dict[str, Any]:

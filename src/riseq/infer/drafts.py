@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from riseq.infer.grammar import repair
 from riseq.infer.guard import Said
 from riseq.infer.mending import mend
 from riseq.infer.signs import Signs
-from riseq.model.collate import Batch, IntArray, collate
+from riseq.model.collate import Batch
 from riseq.model.contexts import UTTERANCES, encode_context
 from riseq.text.content import is_content
 from riseq.text.pieces import Pieces
@@ -98,6 +99,8 @@ class Draft:
         self.log_probability = (self.log_probability or 0.0) + choice.log_probability
         if choice.signs is not None:
             self.signs.append(choice.signs)
+        if not any(edit.op for edit in choice.edits):
+            return False
         unseen = self.unseen
         chosen = choice.edits + [KEEP] * unseen
         fixed = frozenset(np.flatnonzero(self.barred[:, Op.DELETE]).tolist()) if self.protect else frozenset()
@@ -149,7 +152,8 @@ def start(
             break
         encoded = encode_context(pieces, context, utterances)
     room = max_pieces - len(encoded.ids) - 1
-    cuts = _cut(words, pieces, room)
+    if length > room + 1:
+        cuts = _cut(words, pieces, room)
     has_context = any(piece not in (pieces.cls_id, pieces.sep_id) for piece in encoded.ids)
     truncated = encoded.truncated or len(cuts) < len(words)
     return Draft(
@@ -159,18 +163,17 @@ def start(
 
 def gather(drafts: Sequence[Draft], pieces: Pieces) -> Batch:
     """Return the padded batch of ``drafts``."""
-    contexts = [draft.context_ids for draft in drafts]
-    cuts = [cut for draft in drafts for cut in draft.cuts]
-    offsets = np.zeros(len(cuts) + 1, dtype=np.int64)
-    np.cumsum([len(cut) for cut in cuts], out=offsets[1:])
-    # Every word of the batch has a number of its own: finding out which are alike would cost more than it saves.
-    return collate(
-        (_lay(contexts), np.array([len(ids) for ids in contexts])),
-        (np.arange(len(cuts)), np.array([len(draft.cuts) for draft in drafts])),
-        (_lay(cuts), offsets),
-        pieces.sep_id,
-        pieces.pad_id,
-    )
+    context = [len(draft.context_ids) for draft in drafts]
+    words = [len(draft.cuts) for draft in drafts]
+    ids = [[*draft.context_ids, *chain.from_iterable(draft.cuts), pieces.sep_id] for draft in drafts]
+    # After the last word comes the last [SEP], and there a row's padding points to.
+    firsts = [[*accumulate(map(len, draft.cuts), initial=len(draft.context_ids))] for draft in drafts]
+    lengths = [len(row) for row in ids]
+    longest, most = max(lengths), max(words) + 1
+    ids_BL = np.array([row + [pieces.pad_id] * (longest - len(row)) for row in ids], dtype=np.int64)
+    firsts_BW = np.array([row + row[-1:] * (most - len(row)) for row in firsts], dtype=np.int64)
+    lengths_B, context_B, words_B = np.array([lengths, context, words], dtype=np.int64)
+    return Batch(ids_BL, lengths_B, context_B, firsts_BW, words_B)
 
 
 def split_batches(drafts: Sequence[Draft], batch_pieces: int) -> Iterator[list[Draft]]:
@@ -196,7 +199,3 @@ def _cut(words: Sequence[str], pieces: Pieces, room: int) -> list[tuple[int, ...
             break
         cuts.append(cut)
     return cuts
-
-
-def _lay(rows: Sequence[Sequence[int]]) -> IntArray:
-    return np.array([value for row in rows for value in row], dtype=np.int64)

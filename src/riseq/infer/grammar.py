@@ -7,11 +7,13 @@ its own sake. Capitals and spaces are ``riseq.text.realise``'s.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from riseq.core.edits import DELETE, Edit, Op
 from riseq.text.spacing import APOSTROPHES, SUFFIXES, is_word
+
+_GONE = (Op.DELETE, Op.SUBSTITUTE)
 
 POSSESSIVES = {
     **dict.fromkeys(("he", "him", "his"), ("his", "his")),
@@ -68,8 +70,7 @@ _CALLED_BY_VOWEL = frozenset("fhlmnrsx")
 _ONSETS = ("sc", "sh", "sk", "sl", "sm", "sn", "sp", "sq", "st", "sw", "fl", "fr", "rh", "my", "ny", "sy", "hy", "ly")
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(NamedTuple):
     """A word of what the edits make: the position it comes from and, where it is new, its place in the phrase there."""
 
     form: str
@@ -95,20 +96,23 @@ def repair(words: Sequence[str], edits: Sequence[Edit], fixed: Collection[int] =
     - "[the song '] it'": a quotation mark whose partner is gone goes too.
     """
     repaired = list(edits)
-    if all(edit.op is Op.KEEP for edit in edits):
+    if not any(edit.op for edit in edits):
         return repaired
-    for rule in (_drop_closing_quote, _stay_general, _own, _drop_double, _take_object_form, _agree, _choose_article):
+    for rule in (_drop_closing_quote, _stay_general, _own):
         rule(words, repaired, fixed)
+    # These go by what the edits make of the words, which is laid out anew only where a rule has changed it.
+    tokens = _tokens(words, repaired)
+    for reading_rule in (_drop_double, _take_object_form, _agree, _choose_article):
+        tokens = reading_rule(tokens, words, repaired, fixed)
     return repaired
 
 
 def _drop_closing_quote(words: Sequence[str], edits: list[Edit], fixed: Collection[int]) -> None:
     for position in range(2, len(words)):
-        gone_before = edits[position - 1].op in (Op.DELETE, Op.SUBSTITUTE)
-        if words[position] not in ("'", '"') or edits[position].op is not Op.KEEP or not gone_before:
+        if words[position] not in ("'", '"') or edits[position].op is not Op.KEEP:
             continue
         start = position
-        while edits[start - 1].op in (Op.DELETE, Op.SUBSTITUTE):
+        while edits[start - 1].op in _GONE:
             start -= 1
         marks = [at for at in range(start, position) if words[at] == words[position] and not _is_inside(words, at)]
         if len(marks) % 2 and not _is_inside(words, position) and position not in fixed:
@@ -119,7 +123,7 @@ def _stay_general(words: Sequence[str], edits: list[Edit], _fixed: Collection[in
     """Write the pronoun for "a data engineer" as they; "a king" tells, and the "A." of a name is no article."""
     for position in range(1, len(words) - 1):
         edit = edits[position]
-        opens = edit.op is Op.SUBSTITUTE and words[position] in ("a", "an") and len(words[position + 1]) > 1
+        opens = words[position] in ("a", "an") and len(words[position + 1]) > 1 and edit.op is Op.SUBSTITUTE
         if not opens or not edit.phrase or edit.phrase[-1] not in _GENERAL:
             continue
         end = position + 1
@@ -129,16 +133,19 @@ def _stay_general(words: Sequence[str], edits: list[Edit], _fixed: Collection[in
             edits[position] = Edit(Op.SUBSTITUTE, (*edit.phrase[:-1], _GENERAL[edit.phrase[-1]]))
 
 
-def _drop_double(words: Sequence[str], edits: list[Edit], fixed: Collection[int]) -> None:
+def _drop_double(tokens: list[_Token], words: Sequence[str], edits: list[Edit], fixed: Collection[int]) -> list[_Token]:
     """Drop one of two words alike that were brought together, and an article before a word that stands for its own."""
-    place, tokens = 0, _tokens(words, edits)
+    place = 0
     while place + 1 < len(tokens):
-        first, second = tokens[place : place + 2]
-        were_together = second.new == first.new and second.position - first.position <= (0 if first.new else 1)
+        first, second = tokens[place], tokens[place + 1]
         alike = first.form == second.form and is_word(first.form)
         bare = first.form in _ARTICLES and second.form in _STAND_INS and second.new
+        if not (alike or bare):
+            place += 1
+            continue
+        were_together = second.new == first.new and second.position - first.position <= (0 if first.new else 1)
         gone = second if alike and first.new else first
-        if were_together or not (alike or bare) or (not gone.new and gone.position in fixed):
+        if were_together or (not gone.new and gone.position in fixed):
             place += 1
             continue
         if gone.place is None:
@@ -147,12 +154,13 @@ def _drop_double(words: Sequence[str], edits: list[Edit], fixed: Collection[int]
             edit = edits[gone.position]
             edits[gone.position] = Edit(edit.op, (*edit.phrase[: gone.place], *edit.phrase[gone.place + 1 :]))
         tokens = _tokens(words, edits)
+    return tokens
 
 
 def _own(words: Sequence[str], edits: list[Edit], fixed: Collection[int]) -> None:
     """Turn a pronoun that was brought in before "'s" into its possessive; the plural's bare apostrophe counts too."""
     for position in range(1, len(words)):
-        if edits[position].op is not Op.SUBSTITUTE or not edits[position].phrase:
+        if not edits[position].phrase or edits[position].op is not Op.SUBSTITUTE:
             continue
         end = position + 1
         while end < len(words) and edits[end].op is Op.SUBSTITUTE:
@@ -179,25 +187,33 @@ def _read_possessive(words: Sequence[str], edits: Sequence[Edit], at: int) -> ra
     return range(at, at + 1) if bare else range(0)
 
 
-def _take_object_form(words: Sequence[str], edits: list[Edit], fixed: Collection[int]) -> None:
+def _take_object_form(
+    tokens: list[_Token], words: Sequence[str], edits: list[Edit], fixed: Collection[int]
+) -> list[_Token]:
     """Write a pronoun that was brought in after a preposition as its object."""
-    for before, token in pairwise(_tokens(words, edits)):
-        if token.new and token.form in _OBJECTS and before.form in _PREPOSITIONS:
-            _rewrite(edits, token, _OBJECTS[token.form], fixed)
+    wrong = [
+        token
+        for before, token in pairwise(tokens)
+        if token.form in _OBJECTS and token.new and before.form in _PREPOSITIONS
+    ]
+    for token in wrong:
+        _rewrite(edits, token, _OBJECTS[token.form], fixed)
+    return _tokens(words, edits) if wrong else tokens
 
 
-def _agree(words: Sequence[str], edits: list[Edit], fixed: Collection[int]) -> None:
+def _agree(tokens: list[_Token], words: Sequence[str], edits: list[Edit], fixed: Collection[int]) -> list[_Token]:
     """Make be, have and do agree with each pronoun that was brought in beside them."""
-    for number in range(sum(map(len, (edit.phrase for edit in edits)))):
+    for number in range(sum(len(edit.phrase) for edit in edits)):
         # A verb that is written anew may move into the pronoun's phrase: each pronoun is looked at afresh.
-        tokens = _tokens(words, edits)
-        pronouns = [place for place, token in enumerate(tokens) if token.new and token.form in _SUBJECTS]
+        pronouns = [place for place, token in enumerate(tokens) if token.form in _SUBJECTS and token.new]
         if number >= len(pronouns):
-            return
+            break
         place = pronouns[number]
         verb = _find_verb_before(tokens, place) or _find_verb_after(tokens, place)
         if verb is not None:
             _rewrite(edits, *verb, fixed)
+            tokens = _tokens(words, edits)
+    return tokens
 
 
 def _find_verb_before(tokens: Sequence[_Token], place: int) -> tuple[_Token, str] | None:
@@ -229,17 +245,20 @@ def _form_at(tokens: Sequence[_Token], place: int) -> str:
     return tokens[place].form if place < len(tokens) else ""
 
 
-def _choose_article(words: Sequence[str], edits: list[Edit], fixed: Collection[int]) -> None:
+def _choose_article(
+    tokens: list[_Token], words: Sequence[str], edits: list[Edit], fixed: Collection[int]
+) -> list[_Token]:
     """Make a or an agree with the word that follows, where an edit brought the two together."""
-    tokens = _tokens(words, edits)
     for place in range(len(tokens) - 1):
-        article, after = tokens[place : place + 2]
+        article, after = tokens[place], tokens[place + 1]
+        if article.form not in ("a", "an"):
+            continue
         were_together = not article.new and not after.new and after.position == article.position + 1
-        if article.form in ("a", "an") and not were_together:
-            right = _find_article(after.form)
-            if right is not None and right != article.form:
-                _rewrite(edits, article, right, fixed)
-                tokens = _tokens(words, edits)
+        right = None if were_together else _find_article(after.form)
+        if right is not None and right != article.form:
+            _rewrite(edits, article, right, fixed)
+            tokens = _tokens(words, edits)
+    return tokens
 
 
 def _find_article(form: str) -> str | None:
@@ -268,9 +287,10 @@ def _tokens(words: Sequence[str], edits: Sequence[Edit]) -> list[_Token]:
     """Return what the edits make of ``words``, without the marker."""
     tokens = []
     for position, (word, edit) in enumerate(zip(words, edits, strict=True)):
-        if position and edit.op in (Op.KEEP, Op.INSERT):
+        if position and edit.op not in _GONE:
             tokens.append(_Token(word, position))
-        tokens += [_Token(form, position, place) for place, form in enumerate(edit.phrase)]
+        if edit.phrase:
+            tokens += [_Token(form, position, place) for place, form in enumerate(edit.phrase)]
     return tokens
 
 

@@ -8,6 +8,7 @@ its answers were heard but are not here, and a word's absence says nothing: ther
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,39 +34,36 @@ class Said:
     def __init__(self, context: Sequence[str]) -> None:
         """Take the utterances, whether the network sees them or not."""
         self._context = context
-        self._stems: frozenset[str] | None = None
-
-    @property
-    def has_answers(self) -> bool:
+        self.has_answers = not all(map(_is_question, context))
         """Whether any utterance is no question."""
-        return any(not _is_question(utterance) for utterance in self._context)
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        return frozenset(find_stem(word) for text in self._context for word in forms(text))
 
     def __contains__(self, form: str) -> bool:
-        if self._stems is None:
-            self._stems = frozenset(find_stem(word) for text in self._context for word in forms(text))
         return find_stem(form) in self._stems
 
 
 def hold_back(
-    scores_WE: NDArray[np.floating], ops_W: NDArray[np.integer], words: Sequence[str], said: Said, sureness: float
+    scores_WE: NDArray[np.floating], ops: list[int], words: Sequence[str], said: Said, sureness: float
 ) -> None:
     """Keep, in place, each phrase that would go though only the question says it.
 
     It goes all the same where the edits of its content words are on average ``sureness`` better than keeping them, by
     their log-odds.
     """
-    for start, end in _find_phrases(ops_W, words):
+    for start, end in _find_phrases(list(ops), words):
         places = [place for place in range(start, end) if is_content(words[place])]
         if not places:
             continue
-        better = scores_WE[places, ops_W[places]] - scores_WE[places, Op.KEEP]
+        better = scores_WE[places, [ops[place] for place in places]] - scores_WE[places, Op.KEEP]
         if better.mean() < sureness and not any(words[place] in said for place in places):
-            ops_W[start:end] = Op.KEEP
+            ops[start:end] = [Op.KEEP] * (end - start)
 
 
-def _find_phrases(ops_W: NDArray[np.integer], words: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _find_phrases(ops: Sequence[int], words: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield where phrases go: a run of SUBSTITUTEs as a whole, one of DELETEs from opener to opener."""
-    ops = ops_W[: len(words)].tolist()
     start = 1
     for place in range(1, len(ops) + 1):
         if place < len(ops) and ops[place] == ops[start] and not _opens(words, ops, place, start):

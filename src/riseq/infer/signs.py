@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from operator import attrgetter
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
 
 from riseq.core.edits import Op
 
@@ -15,8 +12,7 @@ CERTAIN = 9.0
 """The log-odds beyond which more say nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signs:
+class Signs(NamedTuple):
     """How sure the network was of one pass's edits; logarithms are natural."""
 
     log_probability: float
@@ -47,24 +43,22 @@ class Signs:
     """Whether nothing is edited."""
 
 
-SIGNS = tuple(one.name for one in fields(Signs))
-_read_all = attrgetter(*SIGNS)
+SIGNS = Signs._fields
 
 
-def read_signs(scores_WE: NDArray[np.floating], ops_W: Sequence[int], log_of_phrases: float) -> Signs:
+def read_signs(scores_WE: Sequence[Sequence[float]], ops_W: Sequence[int], log_of_phrases: float) -> Signs:
     """Return the signs of the edits ``ops_W`` by their scores, the marker's first."""
-    rows = scores_WE.tolist()
-    logs = [row[op] for row, op in zip(rows, ops_W, strict=True)]
+    keep = Op.KEEP
+    logs = [scores_E[op] for scores_E, op in zip(scores_WE, ops_W, strict=True)]
+    keeps = [scores_E[keep] for scores_E in scores_WE]
     ordered = sorted(logs)
-    edited = [op != Op.KEEP for op in ops_W]
+    edited = [op != keep for op in ops_W]
     beside = [*edited[1:], False]
-    kept = [row[Op.KEEP] for row, changed in zip(rows, edited, strict=True) if not changed]
+    kept = [log for log, changed in zip(keeps, edited, strict=True) if not changed]
     border = [
-        row[Op.KEEP]
-        for place, row in enumerate(rows)
-        if place and not edited[place] and (edited[place - 1] or beside[place])
+        log for place, log in enumerate(keeps) if place and not edited[place] and (edited[place - 1] or beside[place])
     ]
-    against = [log - row[Op.KEEP] for log, row, changed in zip(logs, rows, edited, strict=True) if changed]
+    against = [log - other for log, other, changed in zip(logs, keeps, edited, strict=True) if changed]
     log_probability = sum(logs) + log_of_phrases
     return Signs(
         log_probability=_cap(log_probability),
@@ -76,25 +70,19 @@ def read_signs(scores_WE: NDArray[np.floating], ops_W: Sequence[int], log_of_phr
         edited=_cap(min(against, default=CERTAIN)),
         border=_cap(min(border, default=0.0)),
         runs=float(sum(now and not before for before, now in zip([False, *edited], edited, strict=False))),
-        deleted=float(sum(op == Op.DELETE for op in ops_W)),
-        inserted=float(sum(op == Op.INSERT for op in ops_W)),
-        substituted=float(sum(op == Op.SUBSTITUTE for op in ops_W)),
+        deleted=float(ops_W.count(Op.DELETE)),
+        inserted=float(ops_W.count(Op.INSERT)),
+        substituted=float(ops_W.count(Op.SUBSTITUTE)),
         left=float(len(kept)),
-        length=float(np.log(len(rows))),
+        length=math.log(len(logs)),
         unchanged=float(not any(edited)),
     )
 
 
-def list_signs(signs: Signs) -> tuple[float, ...]:
-    """Return the numbers in the order of ``SIGNS``."""
-    values: tuple[float, ...] = _read_all(signs)
-    return values
-
-
 def _find_odds(log_probability: float) -> float:
     # log(p / (1 - p)), where p may be too near to 1 to tell.
-    rest = -float(np.expm1(log_probability))
-    return log_probability - float(np.log(rest)) if rest > 0 else CERTAIN
+    rest = -math.expm1(log_probability)
+    return log_probability - math.log(rest) if rest > 0 else CERTAIN
 
 
 def _cap(value: float) -> float:

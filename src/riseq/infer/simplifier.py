@@ -142,6 +142,8 @@ class Simplifier:
         drafts = [start(question, context, self.pieces, room, controls.protect) for question, context in asked]
         active = [draft for draft in drafts if draft.editable]
         for number in range(controls.passes):
+            if not active:
+                break
             # What a pass left as it was would be left so by the next: it leaves the batch.
             batches = split_batches(active, self.backend.batch_pieces)
             moved = self._advance_all(list(batches), controls, number)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from riseq.text.spacing import Token, is_word
-from riseq.text.words import Word, split
+from riseq.text.words import Word, forms, split
 
 # Words that start sentences without being names. They are never written with a capital on the strength of one seen
 # elsewhere ("It", the film), and lose the capital they had when they no longer come first.
@@ -42,14 +42,12 @@ class _Source:
     words: tuple[Word, ...]
     initial: frozenset[int]
     """Which words start a sentence, so that their capital says nothing."""
+    flat: bool
+    """Whether none of its capitals says anything."""
 
     def surface(self, index: int) -> str:
         """Return the word as it was written, without what nobody sees."""
-        word = self.words[index]
-        written = self.text[word.start : word.end]
-        if written.isascii():
-            return written
-        return "".join(character for character in written if unicodedata.category(character) not in ("Cc", "Cf", "Cs"))
+        return _find_surface(self.text, self.words[index])
 
     def is_name(self, index: int) -> bool:
         """Return whether the word has a capital that it does not owe to its place."""
@@ -71,10 +69,14 @@ class Spelling:
     """How words are written in a question and the dialogue before it."""
 
     def __init__(self, question: str, context: Iterable[str] = ()) -> None:
-        """Read the question and ``context``, leaving out the texts whose capitals say nothing."""
+        """Take the texts; they are read when a word is first looked for that could have a capital."""
         self._shouts = _shouts(question)
-        sources = (_read(text) for text in (question, *context))
-        self._sources = [source for source in sources if not _is_flat(source)]
+        self._texts = (question, *context)
+
+    @cached_property
+    def _sources(self) -> list[_Source]:
+        """The texts whose capitals say something."""
+        return [source for source in map(_read, self._texts) if not source.flat]
 
     def write(self, phrase: Sequence[str]) -> list[Token]:
         """Return the words of ``phrase`` as they are written in the middle of a sentence."""
@@ -113,6 +115,8 @@ class Spelling:
 
     def _find_run(self, phrase: Sequence[str]) -> list[Token]:
         """Return the longest start of ``phrase``, two words or more, that was seen as a whole, written as it was."""
+        if len(phrase) < 2:
+            return []
         best: tuple[int, _Source, int] | None = None
         for source in self._sources:
             for start, word in enumerate(source.words):
@@ -160,7 +164,7 @@ def _copy_run(length: int, source: _Source, start: int) -> list[Token]:
 
 def _recase(token: Token, surface: str) -> Token:
     """Return the token written as ``surface``, unless that would be read as another word (``ß`` has no capital)."""
-    if surface == token.surface or [word.form for word in split(surface)] != [token.form]:
+    if surface == token.surface or forms(surface) != [token.form]:
         return token
     return Token(token.form, surface, token.index, token.space_before, token.space_after, token.follows)
 
@@ -183,7 +187,14 @@ def _read(text: str) -> _Source:
             starts = word.form != "." or not (len(before) == 1 or before in _ABBREVIATED)
         elif word.form not in _QUOTES:
             starts = False
-    return _Source(text, words, frozenset(initial))
+    return _Source(text, words, frozenset(initial), _is_flat([_find_surface(text, word) for word in words]))
+
+
+def _find_surface(text: str, word: Word) -> str:
+    written = text[word.start : word.end]
+    if written.isascii():
+        return written
+    return "".join(character for character in written if unicodedata.category(character) not in ("Cc", "Cf", "Cs"))
 
 
 def _has_capital(surface: str) -> bool:
@@ -191,12 +202,11 @@ def _has_capital(surface: str) -> bool:
 
 
 def _shouts(text: str) -> bool:
-    return text.isupper() and sum(is_word(word.form) for word in split(text)) > 1
+    return text.isupper() and sum(map(is_word, forms(text))) > 1
 
 
-def _is_flat(source: _Source) -> bool:
-    """Return whether the text's capitals say nothing: it has none, or (a headline) every word has one."""
-    surfaces = [source.surface(index) for index in range(len(source.words))]
+def _is_flat(surfaces: Iterable[str]) -> bool:
+    """Return whether a text's capitals say nothing: it has none, or (a headline) every word has one."""
     cased = [surface for surface in surfaces if surface[:1].isalpha()]
     if not any(_has_capital(surface) for surface in cased):
         return True

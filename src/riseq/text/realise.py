@@ -11,6 +11,8 @@ from riseq.text.spacing import Token, is_word, needs_space
 from riseq.text.words import Word, split
 from riseq.types import Step, TextEdit
 
+_GONE = (Op.DELETE, Op.SUBSTITUTE)
+
 
 @dataclass(frozen=True, slots=True)
 class _Span:
@@ -55,13 +57,13 @@ def _find_spans(words: Sequence[Word], edits: Sequence[Edit]) -> list[_Span]:
     while position < len(edits):
         edit, first = edits[position], position
         position += 1
-        if edit.op in (Op.DELETE, Op.SUBSTITUTE):
+        if edit.op in _GONE:
             while position < len(edits) and edits[position].op is edit.op:
                 position += 1
             old = tuple(word.form for word in words[first - 1 : position - 1])
             if edit.phrase != old:
                 spans.append(_Span(edit.op if edit.phrase else Op.DELETE, first, position - 1, edit.phrase))
-        elif edit.op is Op.INSERT and edit.phrase:
+        elif edit.phrase and edit.op is Op.INSERT:
             spans.append(_Span(Op.INSERT, first, first, edit.phrase))
     return spans
 
@@ -126,10 +128,13 @@ def _recapitalise(text: str, words: Sequence[Word], tokens: Sequence[Token], spe
 
 def _has_lost_name(text: str, words: Sequence[Word], tokens: Sequence[Token], place: int) -> bool:
     """Return whether the token had its capital from a name that is gone: "The" of "The Cult's tour" in "the tour"."""
-    index, starts = tokens[place].index, find_sentence_starts(text)
-    if index is None or index in starts or index + 1 == len(words):
+    index = tokens[place].index
+    if index is None or index + 1 == len(words):
         return False
     if not (has_first_capital(tokens[place].surface) and has_first_capital(_surface(text, words[index + 1]))):
+        return False
+    starts = find_sentence_starts(text)
+    if index in starts:
         return False
     names_before = [token for token in tokens[:place][-1:] if has_first_capital(token.surface)]
     if any(name.index == index - 1 and name.index not in starts for name in names_before):

@@ -68,7 +68,7 @@ def is_mark(form: str) -> bool:
 
 def is_word(form: str) -> bool:
     """Return whether ``form`` has a letter or digit."""
-    return any(character.isalnum() for character in form)
+    return form.isalnum() or any(map(str.isalnum, form))
 
 
 def _is_ideograph(form: str) -> bool:

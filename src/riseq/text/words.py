@@ -7,8 +7,8 @@ see; its span is what the user wrote.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from tokenizers import PreTokenizedString
 from tokenizers.normalizers import BertNormalizer
@@ -19,8 +19,7 @@ _ASCII_WORD = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9 ]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """One basic token: its lower-cased form, and ``text[start:end]``, the characters it was written with."""
 
     form: str
@@ -30,8 +29,8 @@ class Word:
 
 def split(text: str) -> list[Word]:
     """Return the words of ``text`` in order; their spans don't overlap, and between them is nothing BERT can see."""
-    if text.isascii() and text.isprintable():
-        return [Word(match.group().lower(), match.start(), match.end()) for match in _ASCII_WORD.finditer(text)]
+    if _is_plain(text):
+        return [Word(match.group(), *match.span()) for match in _ASCII_WORD.finditer(text.lower())]
     normalizer, pre_tokenizer = _bert()
     # Half a surrogate pair has no UTF-8 form; BERT drops the replacement character it becomes.
     string = PreTokenizedString(_SURROGATE.sub("\ufffd", text))
@@ -46,7 +45,12 @@ def split(text: str) -> list[Word]:
 
 def forms(text: str) -> list[str]:
     """Return the forms of the words of ``text``."""
-    return [word.form for word in split(text)]
+    return _ASCII_WORD.findall(text.lower()) if _is_plain(text) else [word.form for word in split(text)]
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether ``text`` is printable ASCII, which lower-casing leaves in its place."""
+    return text.isascii() and text.isprintable()
 
 
 @lru_cache(maxsize=1)
