@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from riseq.scale.places import find_folder, find_sources
+from riseq.scale.places import find_folder, find_sources, split_options
 from riseq.types import InputError
 
 pytest.importorskip("pyarrow")
@@ -103,3 +103,17 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "out").touch()
     with pytest.raises(InputError, match="is a file, expected a folder"):
         find_folder(str(tmp_path / "out"))
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "options"),
+    [
+        ("s3://b/2024/*.jsonl?region=eu-west-1&scheme=http", "s3://b/2024/*.jsonl", "?region=eu-west-1&scheme=http"),
+        ("s3://b/x?endpoint_override=http://localhost:9000", "s3://b/x", "?endpoint_override=http://localhost:9000"),
+        ("s3://b/part-?.jsonl", "s3://b/part-?.jsonl", ""),
+        ("s3://b/part-?.jsonl?region=x", "s3://b/part-?.jsonl", "?region=x"),
+        ("a?b=c.jsonl", "a?b=c.jsonl", ""),
+    ],
+)
+def test_a_urls_options_are_no_wild_card(name: str, path: str, options: str) -> None:
+    assert split_options(name) == (path, options)

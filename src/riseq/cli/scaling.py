@@ -46,6 +46,7 @@ def simplify_folder(
     source: str, output: str, wishes: Wishes, handling: Handling, spread: Spread, resume: bool = False
 ) -> int:
     """Write the results of the files that ``source`` stands for into the folder ``output``; return the exit code."""
+    from riseq.scale.places import show_name
     from riseq.scale.run import Job, open_run
 
     if handling.strict:
@@ -67,6 +68,7 @@ def simplify_folder(
         spread.gpus or 0.0,
         resume,
     )
+    place = show_name(output)
     with open_run(job) as run:
         if run.done:
             say(f"going on after {count(run.done, 'finished row')}")
@@ -75,14 +77,14 @@ def simplify_folder(
                 for _ in receipts:
                     pass
         except KeyboardInterrupt:
-            say(f"finished blocks are kept in {output}; the same command with --resume goes on")
+            say(f"finished blocks are kept in {place}; the same command with --resume goes on")
             raise
         summary = run.finish()
     for failure in summary.failures:
         say(f"{failure.block}: {count(failure.rows, 'row')} not done: {failure.reason}")
-    say(f"wrote {count(summary.written, 'question')} to {output}")
+    say(f"wrote {count(summary.written, 'question')} to {place}")
     if summary.bad:
-        say(f"left out {count(summary.bad, 'bad row')} of {summary.rows:,}; the reasons are in {output}/_bad")
+        say(f"left out {count(summary.bad, 'bad row')} of {summary.rows:,}; the reasons are in {place}/_bad")
     if summary.failures:
         say(f"{count(len(summary.failures), 'block')} not done; the same command with --resume tries again")
         return INCOMPLETE

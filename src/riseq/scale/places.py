@@ -19,6 +19,8 @@ from riseq.types import InputError
 
 BUFFER = 1 << 20
 _WILD = re.compile(r"[*?\[]")
+_OPTIONS = re.compile(r"\?\w+=[^?]*$")
+_KEYS = re.compile(r"://[^/@]*@")
 _TEMPORARY = "_temporary"
 
 
@@ -134,6 +136,7 @@ def find_folder(name: str) -> Folder:
     from pyarrow.fs import FileType
 
     system, path = _find_place(name)
+    name = show_name(name)
     with _told(name, "read"):
         kind = system.get_file_info(path).type
     if kind == FileType.File:
@@ -145,8 +148,10 @@ def find_sources(name: str) -> list[Source]:
     """Return the files that ``name`` stands for: a file, all in a folder, or those that a pattern fits; in order."""
     from pyarrow.fs import FileType
 
+    name, options = split_options(name)
     plain = not _WILD.search(name) or Path(name).exists()
-    system, path = _find_place(name) if plain else _find_place(_fixed_part(name))
+    system, path = _find_place((name if plain else _fixed_part(name)) + options)
+    name = show_name(name)
     with _told(name, "read"):
         kind = system.get_file_info(path).type
         if plain and kind == FileType.File:
@@ -171,6 +176,17 @@ def find_sources(name: str) -> list[Source]:
     return [Source(system, one, name if plain and len(paths) == 1 and one == path else one) for one in sorted(paths)]
 
 
+def split_options(name: str) -> tuple[str, str]:
+    """Return a URL without its options, and those (``?region=eu-west-1``); any other question mark is a wild card."""
+    found = _OPTIONS.search(name) if "://" in name else None
+    return (name[: found.start()], found[0]) if found else (name, "")
+
+
+def show_name(name: str) -> str:
+    """Return what messages call the place: without its options, and without the keys a URL may have."""
+    return _KEYS.sub("://", split_options(name)[0])
+
+
 def _find_place(name: str) -> tuple[Any, str]:
     """Return the filesystem of ``name`` and the path there: pyarrow's own, else what fsspec has for the URL."""
     import pyarrow as pa
@@ -186,10 +202,10 @@ def _find_place(name: str) -> tuple[Any, str]:
 
             other, path = url_to_fs(name)
         except (ImportError, ValueError) as error:
-            raise InputError(f"{name}: cannot be reached: {error}") from None
+            raise InputError(f"{show_name(name)}: cannot be reached: {error}") from None
         system = PyFileSystem(FSSpecHandler(other))
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{name}: cannot be reached: {_first_line(error)}") from None
+        raise InputError(f"{show_name(name)}: cannot be reached: {_first_line(error)}") from None
     return system, path
 
 

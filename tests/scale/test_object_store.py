@@ -1,0 +1,70 @@
+"""A run from and to an object store: a server on this machine that speaks S3."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from riseq.cli.asking import Wishes
+from riseq.cli.files import Handling
+from riseq.cli.scaling import Spread, simplify_folder
+from riseq.scale.manifest import MANIFEST
+from riseq.scale.places import find_folder, find_sources
+from riseq.types import InputError
+from tiny_model import make_examples
+
+fs = pytest.importorskip("pyarrow.fs")
+moto = pytest.importorskip("moto.server", reason="moto is not installed: pip install 'riseq[dev]'")
+ROWS = 30
+
+
+@pytest.fixture(scope="module")
+def options() -> Iterator[str]:
+    """The options of the store's URLs; it has an empty bucket ``store``."""
+    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    _, port = server.get_host_and_port()
+    found = f"?endpoint_override=127.0.0.1:{port}&scheme=http&region=us-east-1"
+    system, _ = fs.FileSystem.from_uri(f"s3://me:secret@store{found}&allow_bucket_creation=true")
+    system.create_dir("store")
+    yield found
+    server.stop()
+
+
+def test_a_run_from_and_to_a_bucket_is_that_of_a_disk(
+    cluster: str, options: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [{"id": one.id, "context": list(one.context), "question": one.question} for one in make_examples(ROWS)]
+    content = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    system, _ = fs.FileSystem.from_uri(f"s3://me:secret@store{options}")
+    (tmp_path / "in").mkdir()
+    for name in ("part-1.jsonl", "part-2.jsonl"):
+        (tmp_path / "in" / name).write_bytes(content)
+        with system.open_output_stream(f"store/in/{name}") as file:
+            file.write(content)
+    spread = Spread(address=cluster, workers=2, block_rows=20)
+    source, out = f"s3://me:secret@store/in/part-?.jsonl{options}", f"s3://me:secret@store/out{options}"
+    assert simplify_folder(source, out, Wishes("origin"), Handling(), spread) == 0
+    assert simplify_folder(str(tmp_path / "in"), str(tmp_path / "out"), Wishes("origin"), Handling(), spread) == 0
+    folder = find_folder(out)
+    wanted = {path.name: path.read_bytes() for path in (tmp_path / "out").glob("*.parquet")}
+    assert len(wanted) == 4
+    assert {name: folder.read(name) for name in folder.list() if name != MANIFEST} == wanted
+    # What is missing, and that alone, is done again.
+    gone = min(wanted)
+    system.delete_file(f"store/out/{gone}")
+    capsys.readouterr()
+    assert simplify_folder(source, out, Wishes("origin"), Handling(), spread, resume=True) == 0
+    told = capsys.readouterr().err
+    assert "going on after 40 finished rows" in told
+    assert "secret" not in told
+    assert b"secret" not in folder.read(MANIFEST)
+    assert folder.read(gone) == wanted[gone]
+
+
+def test_a_bucket_that_is_not_there_is_told(options: str) -> None:
+    with pytest.raises(InputError, match=r"s3://nothing/x\.jsonl: no such file or folder"):
+        find_sources(f"s3://me:secret@nothing/x.jsonl{options}")
