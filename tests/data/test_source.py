@@ -42,6 +42,7 @@ def test_a_forbidden_file_is_told(tmp_path: Path) -> None:
         (GOOD.decode().encode("utf-16"), "is UTF-16 text, expected UTF-8"),
         (b"PAR1" + GOOD, "is Parquet data, expected text"),
     ],
+    ids=["gzip", "utf-16", "parquet"],  # gzip data has the time in it, and a test's name must not
 )
 def test_another_kind_of_file_is_named(tmp_path: Path, content: bytes, told: str) -> None:
     path = tmp_path / "a.jsonl"
