@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from riseq.data.tables import write_rows
 from riseq.model.transformer import BackboneConfig
 from tiny_model import make_checkpoint, make_examples, save_tiny
 
@@ -33,7 +36,19 @@ def test_operations_are_those_that_torch_counts(script: dict[str, Any]) -> None:
 
 def test_few_rows_on_the_cpu(script: dict[str, Any], tmp_path: Path) -> None:
     folder = save_tiny(tmp_path / "checkpoint", make_checkpoint())
-    found = script["bench"](folder, make_examples(6), 10, torch.device("cpu"), 2)
+    asked = script["pick_questions"](make_examples(6), 10)
+    found = script["bench"](folder, asked, torch.device("cpu"), 2)
     assert found["questions"] == 10
     assert found["one encoder pass, questions a second"] > found["engine, questions a second"] > 0
     assert 5 < found["pieces a question"] < 200
+
+
+def test_engines_share_a_device(root: Path, tmp_path: Path) -> None:
+    folder = save_tiny(tmp_path / "checkpoint", make_checkpoint())
+    rows = [{"id": one.id, "context": list(one.context), "question": one.question} for one in make_examples(6)]
+    write_rows(tmp_path / "asked.jsonl", rows)
+    command = [sys.executable, str(root / "benchmarks" / "bench_gpu.py"), str(folder), "--device", "cpu"]
+    command += ["--data", str(tmp_path / "asked.jsonl"), "--batch", "10", "--repeats", "1", "--engines", "2"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+    (rate,) = [line for line in told.splitlines() if line.startswith("2 engines at once, questions a second")]
+    assert float(rate.split()[-1].replace(",", "")) > 0
