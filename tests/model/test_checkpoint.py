@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from riseq.model.checkpoint import LAYOUT, Checkpoint, load_checkpoint, recover_folder, replace_folder, save_checkpoint
+from riseq.model.checkpoint import LAYOUT, Checkpoint, load_checkpoint, save_checkpoint
 from riseq.types import InputError
 from tiny_model import CARD, make_checkpoint, save_tiny
 
@@ -74,31 +73,6 @@ def test_a_newer_model_replaces_the_older_one_whole(tmp_path: Path) -> None:
     assert load_checkpoint(folder).network.config.backbone.family == "mpnet"
     assert not (folder / "stray").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
-
-
-def test_a_kill_between_the_two_moves_is_recovered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    new, old = tmp_path / "new", tmp_path / "model"
-    for folder in (new, old):
-        folder.mkdir()
-        (folder / "name").write_text(folder.name, encoding="utf-8")
-    moves: list[object] = []
-    move = os.replace
-
-    def die_second(source: Path, target: Path) -> None:
-        moves.append(target)
-        if len(moves) == 2:
-            raise KeyboardInterrupt
-        move(source, target)
-
-    monkeypatch.setattr("os.replace", die_second)
-    with pytest.raises(KeyboardInterrupt):
-        replace_folder(new, old)
-    monkeypatch.undo()
-    assert not old.exists()
-    recover_folder(old)
-    assert (old / "name").read_text(encoding="utf-8") == "model"
-    recover_folder(old)  # where nothing is amiss nothing happens
-    assert old.exists()
 
 
 def change_config(**changes: Any) -> Break:

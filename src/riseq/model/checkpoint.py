@@ -5,19 +5,15 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 
 from riseq.core.phrases import PhraseVocabulary
+from riseq.model.folders import load_weights, make_folder, save_weights
 from riseq.model.network import NetworkConfig, RiseNetwork
 from riseq.model.transformer import BackboneConfig
 from riseq.text.pieces import Pieces
@@ -53,13 +49,8 @@ class Checkpoint:
 def save_checkpoint(folder: Path, checkpoint: Checkpoint, card: str, half: bool = False) -> None:
     """Write the model's folder whole: it appears, or replaces an older one, only once all of it is on disk."""
     network = checkpoint.network
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
-        tensors = {k: v.detach().cpu().contiguous() for k, v in network.state_dict().items()}
-        if half:
-            tensors = {k: v.half() for k, v in tensors.items()}
-        save_file(tensors, work / LAYOUT.weights, metadata={"format": "pt"})
+    with make_folder(folder) as work:
+        save_weights(work / LAYOUT.weights, network.state_dict(), half)
         lines = "".join(f"{line}\n" for line in checkpoint.phrases.to_lines())
         (work / LAYOUT.phrases).write_text(lines, encoding="utf-8")
         checkpoint.pieces.save(work / LAYOUT.vocabulary)
@@ -73,31 +64,6 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint, card: str, half: bool 
         }
         (work / LAYOUT.config).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         (work / LAYOUT.card).write_text(card, encoding="utf-8")
-        replace_folder(work, folder)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-
-
-def replace_folder(new: Path, old: Path) -> None:
-    """Put the folder ``new`` in the place of ``old``, readable by everyone."""
-    # A temporary folder and safetensors' files are the owner's alone.
-    os.chmod(new, 0o755)
-    for file in new.iterdir():
-        os.chmod(file, 0o755 if file.is_dir() else 0o644)
-    if old.exists():
-        aside = _aside(old)
-        shutil.rmtree(aside, ignore_errors=True)
-        os.replace(old, aside)
-        os.replace(new, old)
-        shutil.rmtree(aside, ignore_errors=True)
-    else:
-        os.replace(new, old)
-
-
-def recover_folder(folder: Path) -> None:
-    """Put back the older ``folder`` where a kill came between the two moves of ``replace_folder``."""
-    if not folder.exists() and _aside(folder).exists():
-        os.replace(_aside(folder), folder)
 
 
 def load_checkpoint(folder: str | Path) -> Checkpoint:
@@ -118,10 +84,7 @@ def load_checkpoint(folder: str | Path) -> Checkpoint:
     _check_parts(folder, config, network_config, phrases, pieces)
     with torch.device("meta"):
         network = RiseNetwork(network_config, cls_id)
-    try:
-        tensors = {name: tensor.float() for name, tensor in load_file(folder / LAYOUT.weights).items()}
-    except SafetensorError as error:
-        raise InputError(f"{folder / LAYOUT.weights}: not a safetensors file ({error})") from error
+    tensors = load_weights(folder / LAYOUT.weights)
     network = network.to_empty(device="cpu")
     network.reset_buffers()
     try:
@@ -184,7 +147,3 @@ def _check_digest(folder: Path, config: Mapping[str, Any], name: str) -> None:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]
-
-
-def _aside(folder: Path) -> Path:
-    return folder.with_name(f".{folder.name}.old")

@@ -6,8 +6,6 @@ import copy
 import dataclasses
 import json
 import logging
-import shutil
-import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,8 +17,9 @@ from torch import Tensor, nn
 
 from riseq.model.balance import balance
 from riseq.model.checkpoint import LAYOUT as CHECKPOINT_LAYOUT
-from riseq.model.checkpoint import Checkpoint, load_checkpoint, replace_folder
+from riseq.model.checkpoint import Checkpoint, load_checkpoint
 from riseq.model.exported import FORMAT, LAYOUT, checksum, is_exported
+from riseq.model.folders import make_folder
 from riseq.model.graphs import (
     ENCODER_INPUTS,
     ENCODER_OUTPUTS,
@@ -60,9 +59,7 @@ def export_checkpoint(
     checkpoint: Checkpoint, folder: Path, card: str, precision: str = "int8", reduce_range: bool = False
 ) -> dict[str, int]:
     """Write ``checkpoint`` whole: ``folder`` appears, or replaces an older one, only once all of it is on disk."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
+    with make_folder(folder) as work:
         with _quiet():
             _write_graphs(checkpoint, work, precision, reduce_range)
         lines = "".join(f"{line}\n" for line in checkpoint.phrases.to_lines())
@@ -71,11 +68,7 @@ def export_checkpoint(
         (work / LAYOUT.card).write_text(card, encoding="utf-8")
         config = _describe(checkpoint, precision, work)
         (work / LAYOUT.config).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        sizes = {path.name: path.stat().st_size for path in sorted(work.iterdir())}
-        replace_folder(work, folder)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-    return sizes
+        return {path.name: path.stat().st_size for path in sorted(work.iterdir())}
 
 
 def _describe(checkpoint: Checkpoint, precision: str, work: Path) -> dict[str, object]:

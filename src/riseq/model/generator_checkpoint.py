@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 
-from riseq.model.checkpoint import LAYOUT, replace_folder
+from riseq.model.checkpoint import LAYOUT
+from riseq.model.folders import load_weights, make_folder, save_weights
 from riseq.model.generator import Generator, GeneratorConfig
 from riseq.model.transformer import BackboneConfig
 from riseq.text.pieces import Pieces
@@ -37,20 +34,12 @@ class GeneratorCheckpoint:
 def save_generator(folder: Path, checkpoint: GeneratorCheckpoint, card: str, half: bool = False) -> None:
     """Write the model's folder whole; ``half`` stores the weights in float16."""
     network = checkpoint.network
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
-        tensors = {k: v.detach().cpu().contiguous() for k, v in network.state_dict().items()}
-        if half:
-            tensors = {k: v.half() for k, v in tensors.items()}
-        save_file(tensors, work / LAYOUT.weights, metadata={"format": "pt"})
+    with make_folder(folder) as work:
+        save_weights(work / LAYOUT.weights, network.state_dict(), half)
         checkpoint.pieces.save(work / LAYOUT.vocabulary)
         config = {"format": FORMAT, "generator": dataclasses.asdict(network.config), **checkpoint.facts}
         (work / LAYOUT.config).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         (work / LAYOUT.card).write_text(card, encoding="utf-8")
-        replace_folder(work, folder)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
 
 
 def load_generator(folder: str | Path) -> GeneratorCheckpoint:
@@ -71,10 +60,7 @@ def load_generator(folder: str | Path) -> GeneratorCheckpoint:
     with torch.device("meta"):
         network = Generator(built)
     try:
-        tensors = {name: tensor.float() for name, tensor in load_file(folder / LAYOUT.weights).items()}
-        network.load_state_dict(tensors, assign=True)
-    except SafetensorError as error:
-        raise InputError(f"{folder / LAYOUT.weights}: not a safetensors file ({error})") from error
+        network.load_state_dict(load_weights(folder / LAYOUT.weights), assign=True)
     except RuntimeError as error:
         first = str(error).splitlines()[1].strip()
         raise InputError(f"{folder}: weights and config don't belong together ({first})") from error

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +11,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch import Tensor
 
 from riseq.model.backbone import find_pretrained
-from riseq.model.checkpoint import replace_folder
 from riseq.model.contexts import UTTERANCE_PIECES, UTTERANCES
+from riseq.model.folders import make_folder, save_weights
 from riseq.model.generator_checkpoint import read_facts_file
 from riseq.types import Example, InputError
 
@@ -72,24 +69,17 @@ class LanguageModel:
 
     def save(self, folder: Path, facts: Mapping[str, Any], card: str, half: bool = False) -> None:
         """Write the model's folder whole, as transformers has them, with what is known of its making in its config."""
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-        try:
-            state = self.network.state_dict()
-            if self.network.config.tie_word_embeddings:
-                state.pop("lm_head.weight", None)
-            kind = torch.float16 if half else torch.float32
-            tensors = {k: v.detach().to("cpu", kind, copy=True).contiguous() for k, v in state.items()}
-            save_file(tensors, work / "model.safetensors", metadata={"format": "pt"})
-            config = {**self.network.config.to_dict(), "dtype": str(kind).removeprefix("torch.")}
-            config |= {"seed": facts.get("settings", {}).get("seed"), "riseq": dict(facts)}
+        state = self.network.state_dict()
+        if self.network.config.tie_word_embeddings:
+            state.pop("lm_head.weight", None)
+        config = {**self.network.config.to_dict(), "dtype": "float16" if half else "float32"}
+        config |= {"seed": facts.get("settings", {}).get("seed"), "riseq": dict(facts)}
+        with make_folder(folder) as work:
+            save_weights(work / "model.safetensors", state, half)
             text = json.dumps(config, indent=2, ensure_ascii=False, default=str) + "\n"
             (work / "config.json").write_text(text, encoding="utf-8")
             self.tokenizer.save(str(work / "tokenizer.json"))
             (work / "README.md").write_text(card, encoding="utf-8")
-            replace_folder(work, folder)
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
 
     def ask(self, example: Example) -> Prompt:
         """Return what the network is given of an example: the last utterances, each cut, then the question."""

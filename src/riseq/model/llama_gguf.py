@@ -7,21 +7,18 @@ stays a 4-bit model that is stored wide.
 from __future__ import annotations
 
 import json
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
 from tokenizers import AddedToken, Tokenizer
 from tokenizers import decoders as token_decoders
 from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import ByteLevel, Digits, PreTokenizer, Sequence
 
-from riseq.model.checkpoint import replace_folder
+from riseq.model.folders import make_folder, save_weights
 from riseq.model.gguf import Floats, GgufFile
 from riseq.types import InputError
 
@@ -45,20 +42,12 @@ def unpack_llama(path: str | Path, folder: str | Path) -> None:
     file = GgufFile(path)
     if file.metadata.get("general.architecture") != "llama" or file.metadata.get("tokenizer.ggml.model") != "gpt2":
         raise InputError(f"{path}: expected a llama model with a byte-level BPE vocabulary")
-    folder = Path(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
-        config = read_config(file)
+    config = read_config(file)
+    with make_folder(Path(folder)) as work:
         (work / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
         read_tokenizer(file).save(str(work / "tokenizer.json"))
-        weights = {}
-        for name in file.names():
-            weights[rename(name)] = torch.from_numpy(_straighten(name, file.tensor(name), config)).half()
-        save_file(weights, work / "model.safetensors", metadata={"format": "pt"})
-        replace_folder(work, folder)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+        weights = {rename(n): torch.from_numpy(_straighten(n, file.tensor(n), config)) for n in file.names()}
+        save_weights(work / "model.safetensors", weights, half=True)
 
 
 def read_config(file: GgufFile) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from riseq.model.checkpoint import recover_folder, replace_folder
+from riseq.model.folders import make_folder, recover_folder
 from riseq.train.optimiser import Average, load_optimiser, optimiser_tensors
 from riseq.types import InputError
 
@@ -45,20 +44,15 @@ def save_progress(
     state: dict[str, Any],
 ) -> None:
     """Write ``out/last`` whole: weights, optimiser, averaged weights, and where the run stands."""
-    out.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{LAST}.", dir=out))
-    try:
-        tensors = {f"network.{k}": v.detach().cpu().clone() for k, v in network.state_dict().items()}
-        tensors |= {f"optimiser.{k}": v for k, v in optimiser_tensors(optimiser).items()}
-        if average is not None:
-            tensors |= {f"average.{k}": v.cpu() for k, v in enumerate(average.kept)}
-            state = {**state, "average_steps": average.steps}
+    tensors = {f"network.{k}": v.detach().cpu().clone() for k, v in network.state_dict().items()}
+    tensors |= {f"optimiser.{k}": v for k, v in optimiser_tensors(optimiser).items()}
+    if average is not None:
+        tensors |= {f"average.{k}": v.cpu() for k, v in enumerate(average.kept)}
+        state = {**state, "average_steps": average.steps}
+    with make_folder(out / LAST) as work:
         save_file(tensors, work / "state.safetensors")
         progress = json.dumps({"fingerprint": fingerprint, **state}, indent=2)
         (work / "progress.json").write_text(progress, encoding="utf-8")
-        replace_folder(work, out / LAST)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
 
 
 def load_progress(
