@@ -236,6 +236,14 @@ class TestEvaluate:
         assert header.split() == ["system", "n", "B-1", "B-2", "B-3", "B-4", "R-L", "CIDEr", "exact", "%", "distance"]
         assert row.split()[:3] == ["origin", "2", f"{scores['bleu1']:.1f}"]
 
+    def test_confidences_are_checked_where_it_is_asked_for(self, shell: Shell, questions: Path) -> None:
+        told = json.loads(shell("evaluate", "-d", questions, "--confidence", "--json").out)
+        assert list(told) == [*KEYS, "confidence"]
+        line = shell("evaluate", "-d", questions, "--confidence").out.splitlines()[-1]
+        ece, auc = (f"{told['confidence'][name]:.3f}" for name in ("ece", "auc"))
+        assert line == f"confidence: expected calibration error {ece}, AUC {auc}"
+        assert shell("evaluate", "-s", "origin", "-d", questions, "--confidence").code == 2
+
     def test_predictions_stand_beside_their_targets(self, shell: Shell, questions: Path, tmp_path: Path) -> None:
         shell("evaluate", "-s", "origin", "-d", questions, "--predictions", "p.jsonl")
         rows = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text(encoding="utf-8").splitlines()]

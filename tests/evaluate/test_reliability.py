@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from riseq.evaluate.reliability import measure_reliability, plot_reliability
+from riseq.evaluate.reliability import check_confidence, measure_reliability, plot_reliability
+from riseq.types import Example, InputError, Simplification
 
 
 def test_bins_of_equal_size_by_hand() -> None:
@@ -43,3 +44,18 @@ def test_the_plot_is_a_picture(tmp_path: Path) -> None:
     curve = measure_reliability(np.linspace(0, 1, 50), np.repeat([0.0, 1.0], 25))
     plot_reliability(tmp_path / "plot.png", {"dev": curve})
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_confidences_are_held_against_exact_matches_of_questions_with_a_dialogue() -> None:
+    film = Example("film", ("Who directed Alien?",), "When was Alien released?", "When was it released?")
+    alone = Example("alone", (), "Who is he?", "Who?")
+    right = Simplification(film.question, "when was it  released ?", (), confidence=0.75)
+    wrong = Simplification(film.question, film.question, (), confidence=0.25)
+    unread = Simplification(alone.question, alone.question, (), confidence=1.0)
+    found = check_confidence([film, film, alone], [right, wrong, unread])
+    assert found.error == pytest.approx(0.25)
+    assert found.discrimination == 1.0
+    with pytest.raises(InputError, match="1 of 2 results with a dialogue tell no confidence"):
+        check_confidence([film, film], [right, Simplification(film.question, film.question, ())])
+    with pytest.raises(InputError, match="0 of 0 results"):
+        check_confidence([alone], [unread])

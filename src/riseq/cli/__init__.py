@@ -88,6 +88,9 @@ def evaluate(
     predictions: Annotated[
         Path | None, typer.Option("--predictions", metavar="OUT", help="Also write each prediction beside its target.")
     ] = None,
+    confidence: Annotated[
+        bool, typer.Option("--confidence", help="Also tell how well the results' confidences keep their word.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
     skip_bad: SkipBadOption = False,
 ) -> None:
@@ -114,14 +117,23 @@ def evaluate(
     if predictions is not None:
         rows = zip(examples, evaluation.predictions, strict=True)
         write_rows(predictions, (prediction_row(example, prediction) for example, prediction in rows))
+    kept = None
+    if confidence:
+        from riseq.evaluate.reliability import check_confidence
+
+        kept = check_confidence(examples, evaluation.predictions)
     if as_json:
         import json
 
-        typer.echo(json.dumps(evaluation.scores.as_dict()))
-    else:
-        from riseq.evaluate.tables import show_scores
+        told = {} if kept is None else {"confidence": {"ece": kept.error, "auc": kept.discrimination}}
+        typer.echo(json.dumps({**evaluation.scores.as_dict(), **told}))
+        return
+    from riseq.evaluate.tables import show_scores
 
-        show_scores(open_console(), {system: evaluation.scores})
+    console = open_console()
+    show_scores(console, {system: evaluation.scores})
+    if kept is not None:
+        console.print(f"confidence: expected calibration error {kept.error:.3f}, AUC {kept.discrimination:.3f}")
 
 
 @data_app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riseq.data.sink import replace_file
-from riseq.types import InputError
+from riseq.metrics.edits import match_exactly
+from riseq.text.scoring import scoring_form
+from riseq.types import Example, InputError, Simplification
 
 Floats = NDArray[np.float64]
 BINS = 15
@@ -40,6 +43,21 @@ def measure_reliability(probabilities: Floats, right: Floats, bins: int = BINS) 
     counts = tuple(len(one) for one in members)
     apart = (abs(p - o) * n for p, o, n in zip(predicted, observed, counts, strict=True))
     return Reliability(sum(apart) / len(right), _rank(probabilities, right), predicted, observed, counts)
+
+
+def check_confidence(examples: Sequence[Example], predictions: Sequence[Simplification]) -> Reliability:
+    """Return how well the predictions' confidences keep their word, over the examples that have a dialogue."""
+    asked = [pair for pair in zip(examples, predictions, strict=True) if pair[0].context]
+    told = [prediction.confidence for _, prediction in asked]
+    known = np.array([one for one in told if one is not None])
+    if not asked or len(known) < len(told):
+        raise InputError(
+            f"{len(told) - len(known)} of {len(told)} results with a dialogue tell no confidence; expected all to, as "
+            "those of rise do with a model that riseq calibrate has fitted"
+        )
+    texts = [scoring_form(prediction.text) for _, prediction in asked]
+    right = match_exactly(texts, [scoring_form(example.target or "") for example, _ in asked])
+    return measure_reliability(known, right.astype(np.float64))
 
 
 def _rank(probabilities: Floats, right: Floats) -> float:
