@@ -10,10 +10,11 @@ from collections.abc import Iterator
 import pytest
 
 WORKERS = 2
+# Its GPU is Ray's word alone: workers are placed by it, and run on the CPU where there is none.
 # The cluster lasts as long as the process that started it, which waits for the end of its input.
 HOLD = f"""
 import sys, ray
-ray.init(address="local", num_cpus={WORKERS}, include_dashboard=False, object_store_memory=100 << 20)
+ray.init(address="local", num_cpus={WORKERS}, num_gpus=1, include_dashboard=False, object_store_memory=100 << 20)
 print(ray.get_runtime_context().gcs_address, flush=True)
 sys.stdin.read()
 ray.shutdown()

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,8 +20,9 @@ from riseq.cli.files import Handling, simplify_file
 from riseq.cli.scaling import Spread, load_same, simplify_folder
 from riseq.data.tables import write_rows
 from riseq.scale.manifest import MANIFEST
+from riseq.scale.run import Job, open_run
 from riseq.types import InputError
-from tiny_model import make_examples
+from tiny_model import make_checkpoint, make_examples, save_tiny
 
 pq = pytest.importorskip("pyarrow.parquet")
 ORIGIN = Wishes("origin")
@@ -189,3 +192,35 @@ def test_a_worker_with_another_model_is_turned_away() -> None:
     assert load_same(ORIGIN, settings).name == "origin"
     with pytest.raises(InputError, match=r"has another riseq version \(.*\); expected 9\.9, as where the run was"):
         load_same(ORIGIN, {**settings, "riseq version": "9.9"})
+
+
+def test_workers_share_a_gpu(connected: None, tmp_path: Path) -> None:
+    model = save_tiny(tmp_path / "checkpoint", make_checkpoint())
+    rows = [{"id": one.id, "context": list(one.context), "question": one.question} for one in make_examples(30)]
+    write_rows(tmp_path / "in.jsonl", rows)
+    wishes = Wishes("rise", model)
+    spread = Spread(gpus=0.5, block_rows=10)
+    assert simplify_folder(str(tmp_path / "in.jsonl"), str(tmp_path / "out"), wishes, Handling(), spread) == 0
+    (run,) = json.loads((tmp_path / "out" / MANIFEST).read_text())["runs"]
+    assert (run["workers"], run["gpus"]) == (2, 0.5)
+    simplify_file(str(tmp_path / "in.jsonl"), tmp_path / "alone.parquet", wishes, Handling())
+    texts = pq.read_table(tmp_path / "out").sort_by("id")["text"]
+    assert texts == pq.read_table(tmp_path / "alone.parquet").sort_by("id")["text"]
+
+
+def test_a_worker_too_large_for_this_machine_is_told_and_on_a_cluster_waited_for(
+    connected: None, cluster: str, tmp_path: Path
+) -> None:
+    write_rows(tmp_path / "in.jsonl", [{"context": [], "question": "Why?"}])
+    source, out = str(tmp_path / "in.jsonl"), str(tmp_path / "out")
+    with pytest.raises(InputError, match="this machine has no room for a worker with 3 cores; ask for less"):
+        simplify_folder(source, out, Wishes("origin", threads=3), Handling(), Spread())
+    assert not (tmp_path / "out").exists()
+    # A cluster may grow: the run is opened, and waits.
+    large = Job(source, out, partial(load_same, ORIGIN, {}), {}, address=cluster, gpus=2)
+    assert large.share == "1 core and 2 GPUs"
+    with open_run(large) as run:
+        assert not run.has_room
+        assert run.workers == 1
+    with open_run(replace(large, output=f"{out}2", gpus=0.0, threads=2)) as run:
+        assert run.has_room

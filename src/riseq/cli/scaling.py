@@ -72,6 +72,8 @@ def simplify_folder(
     with open_run(job) as run:
         if run.done:
             say(f"going on after {count(run.done, 'finished row')}")
+        if run.missing and not run.has_room:
+            say(f"no machine of the cluster has room for a worker with {job.share} yet: waiting for one")
         try:
             with closing(_watch(run, wishes.system)) as receipts:
                 for _ in receipts:

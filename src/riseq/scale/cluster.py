@@ -60,6 +60,12 @@ def connect(address: str | None, cpus: float | None) -> Iterator[Any]:
         ray.shutdown()
 
 
+def has_room(ray: Any, cores: float, gpus: float) -> bool:
+    """Return whether a machine of the cluster, as it is now, is large enough for a worker."""
+    machines = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    return any(one.get("CPU", 0) >= cores and one.get("GPU", 0) >= gpus for one in machines)
+
+
 def _check_answers(address: str) -> None:
     """Raise where nobody listens at ``address``: Ray itself would wait for minutes."""
     if address == "auto":

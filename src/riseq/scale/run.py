@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -11,7 +12,7 @@ from time import perf_counter
 from typing import Any
 
 from riseq.scale.blocks import Block, Cut, cut_file
-from riseq.scale.cluster import connect, import_ray
+from riseq.scale.cluster import connect, has_room, import_ray
 from riseq.scale.manifest import MANIFEST, SETTINGS, compare, read_manifest
 from riseq.scale.places import Folder, Source, find_folder, find_sources
 from riseq.scale.worker import BAD, Input, Receipt, Worker
@@ -42,6 +43,18 @@ class Job:
     gpus: float = 0.0
     """How much of a GPU each worker has."""
     resume: bool = False
+
+    @property
+    def on_a_cluster(self) -> bool:
+        """Whether a cluster is named, which may grow: machines are added to some when they are asked for."""
+        return bool(self.address or os.environ.get("RAY_ADDRESS"))
+
+    @property
+    def share(self) -> str:
+        """What a worker has, in words."""
+        cores = f"{self.threads} core{'s' if self.threads > 1 else ''}"
+        gpus = f"{self.gpus:g} of a GPU" if self.gpus < 1 else f"{self.gpus:g} GPU{'s' if self.gpus > 1 else ''}"
+        return f"{cores} and {gpus}" if self.gpus else cores
 
     def check(self) -> None:
         """Raise what is wrong with the numbers."""
@@ -93,6 +106,8 @@ def open_run(job: Job) -> Iterator[Run]:
     rows = int(job.block_rows or said.get("block-rows") or BLOCK_ROWS)
     kind = str(job.format or said.get("format") or FORMATS[0])
     with connect(job.address, job.workers * job.threads if job.workers else None) as ray:
+        if not job.on_a_cluster and not has_room(ray, job.threads, job.gpus):
+            raise InputError(f"this machine has no room for a worker with {job.share}; ask for less, or for a cluster")
         cuts = _cut_all(ray, sources, rows)
         contents = hashlib.sha256("\n".join(cut.digest for cut in cuts).encode()).hexdigest()[:16]
         settings = {"input": contents, **job.settings, "block-rows": rows, "format": kind}
@@ -166,6 +181,11 @@ class Run:
             "work seconds": 0.0,
         }
         self._tell("running")
+
+    @property
+    def has_room(self) -> bool:
+        """Whether the cluster, as it is now, can have a worker at all; else the run waits until it has grown."""
+        return has_room(self.ray, self.job.threads, self.job.gpus)
 
     def receipts(self) -> Iterator[Receipt]:
         """Yield the receipt of each missing block as it is done; a block that fails is told by ``finish``."""
