@@ -9,7 +9,8 @@ ifndef PYTHON
 PYTHON := $(shell for python in python3 python3.13 python3.12 python3.11 python; do \
 	$$python -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$python && break; done)
 endif
-PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+# Python compiles what is imported; compiling all that is installed would take a minute more.
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 
 # An environment without its mark was never finished: it starts again from nothing.
 define make-venv
