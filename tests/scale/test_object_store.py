@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,14 +10,16 @@ from pathlib import Path
 import pytest
 
 from riseq.cli.asking import Wishes
-from riseq.cli.files import Handling
+from riseq.cli.files import Handling, simplify_file
 from riseq.cli.scaling import Spread, simplify_folder
 from riseq.scale.manifest import MANIFEST
 from riseq.scale.places import find_folder, find_sources
 from riseq.types import InputError
 from tiny_model import make_examples
 
+pa = pytest.importorskip("pyarrow")
 fs = pytest.importorskip("pyarrow.fs")
+pq = pytest.importorskip("pyarrow.parquet")
 moto = pytest.importorskip("moto.server", reason="moto is not installed: pip install 'riseq[dev]'")
 ROWS = 30
 
@@ -40,21 +43,23 @@ def test_a_run_from_and_to_a_bucket_is_that_of_a_disk(
     rows = [{"id": one.id, "context": list(one.context), "question": one.question} for one in make_examples(ROWS)]
     content = "".join(json.dumps(row) + "\n" for row in rows).encode()
     system, _ = fs.FileSystem.from_uri(f"s3://me:secret@store{options}")
-    (tmp_path / "in").mkdir()
     for name in ("part-1.jsonl", "part-2.jsonl"):
-        (tmp_path / "in" / name).write_bytes(content)
         with system.open_output_stream(f"store/in/{name}") as file:
             file.write(content)
     spread = Spread(address=cluster, workers=2, block_rows=20)
     source, out = f"s3://me:secret@store/in/part-?.jsonl{options}", f"s3://me:secret@store/out{options}"
     assert simplify_folder(source, out, Wishes("origin"), Handling(), spread) == 0
-    assert simplify_folder(str(tmp_path / "in"), str(tmp_path / "out"), Wishes("origin"), Handling(), spread) == 0
     folder = find_folder(out)
-    wanted = {path.name: path.read_bytes() for path in (tmp_path / "out").glob("*.parquet")}
-    assert len(wanted) == 4
-    assert {name: folder.read(name) for name in folder.list() if name != MANIFEST} == wanted
+    written = {name: folder.read(name) for name in folder.list() if name != MANIFEST}
+    assert len(written) == 4
+    (tmp_path / "in.jsonl").write_bytes(content)
+    simplify_file(str(tmp_path / "in.jsonl"), tmp_path / "alone.parquet", Wishes("origin"), Handling())
+    alone = pq.read_table(tmp_path / "alone.parquet")
+    assert pa.concat_tables(pq.read_table(io.BytesIO(written[name])) for name in sorted(written)).equals(
+        pa.concat_tables([alone, alone])
+    )
     # What is missing, and that alone, is done again.
-    gone = min(wanted)
+    gone = min(written)
     system.delete_file(f"store/out/{gone}")
     capsys.readouterr()
     assert simplify_folder(source, out, Wishes("origin"), Handling(), spread, resume=True) == 0
@@ -62,7 +67,7 @@ def test_a_run_from_and_to_a_bucket_is_that_of_a_disk(
     assert "going on after 40 finished rows" in told
     assert "secret" not in told
     assert b"secret" not in folder.read(MANIFEST)
-    assert folder.read(gone) == wanted[gone]
+    assert folder.read(gone) == written[gone]
 
 
 def test_a_bucket_that_is_not_there_is_told(options: str) -> None:

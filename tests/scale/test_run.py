@@ -194,15 +194,15 @@ def test_a_worker_with_another_model_is_turned_away() -> None:
         load_same(ORIGIN, {**settings, "riseq version": "9.9"})
 
 
-def test_workers_share_a_gpu(connected: None, tmp_path: Path) -> None:
+def test_a_worker_has_a_gpu(connected: None, tmp_path: Path) -> None:
     model = save_tiny(tmp_path / "checkpoint", make_checkpoint())
     rows = [{"id": one.id, "context": list(one.context), "question": one.question} for one in make_examples(30)]
     write_rows(tmp_path / "in.jsonl", rows)
     wishes = Wishes("rise", model)
-    spread = Spread(gpus=0.5, block_rows=10)
+    spread = Spread(gpus=1, block_rows=10)
     assert simplify_folder(str(tmp_path / "in.jsonl"), str(tmp_path / "out"), wishes, Handling(), spread) == 0
     (run,) = json.loads((tmp_path / "out" / MANIFEST).read_text())["runs"]
-    assert (run["workers"], run["gpus"]) == (2, 0.5)
+    assert (run["workers"], run["gpus"]) == (1, 1)
     simplify_file(str(tmp_path / "in.jsonl"), tmp_path / "alone.parquet", wishes, Handling())
     texts = pq.read_table(tmp_path / "out").sort_by("id")["text"]
     assert texts == pq.read_table(tmp_path / "alone.parquet").sort_by("id")["text"]
