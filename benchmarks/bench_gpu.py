@@ -20,14 +20,13 @@ from pathlib import Path
 import torch
 
 from riseq.data.dataset import load_dataset
-from riseq.evaluate.machine import describe_machine
-from riseq.infer.drafts import Draft, gather, start
-from riseq.infer.simplifier import Simplifier
-from riseq.infer.torch_backend import TorchBackend
+from riseq.engine.backends.pytorch import TorchBackend
+from riseq.engine.drafts import Draft, gather, start
+from riseq.engine.simplifier import Simplifier
 from riseq.model.checkpoint import load_checkpoint
-from riseq.model.device import pick_device
-from riseq.model.network import Inputs
+from riseq.model.network import Inputs, pick_device
 from riseq.model.transformer import BackboneConfig
+from riseq.reproduce.facts import describe_machine
 from riseq.types import Example
 
 H200_PEAK = 989e12

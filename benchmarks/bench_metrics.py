@@ -20,7 +20,7 @@ from riseq.metrics.bleu import bleu
 from riseq.metrics.cider import cider
 from riseq.metrics.rouge import rouge_l
 from riseq.metrics.scores import score
-from riseq.text.scoring import scoring_form
+from riseq.text.pieces import scoring_form
 from riseq.text.words import split
 
 REPEATS = 3

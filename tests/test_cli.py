@@ -18,7 +18,7 @@ import pytest
 
 import riseq
 from riseq.cli import main
-from riseq.infer.default_model import find_default_model
+from riseq.engine.models import find_default_model
 
 ROWS = [
     {

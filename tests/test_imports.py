@@ -23,12 +23,12 @@ ROOMS = {
     "core": """
         import riseq.core.edits, riseq.core.levenshtein, riseq.core.phrases, riseq.core.reward, riseq.core.sampler
     """,
-    "text": "import riseq.text.words, riseq.text.pieces, riseq.text.realise, riseq.text.scoring",
-    "data": "import riseq.data.tables, riseq.data.dataset, riseq.data.canard, riseq.data.cast",
+    "text": "import riseq.text.words, riseq.text.pieces, riseq.text.realise, riseq.text.pieces",
+    "data": "import riseq.data.tables, riseq.data.dataset, riseq.data.corpora, riseq.data.corpora",
     "metrics": "import riseq.metrics.scores, riseq.metrics.edits",
     "systems": "import riseq.systems.registry as registry; registry.load_system('origin')",
-    "evaluate": "import riseq.evaluate.runner, riseq.evaluate.listing, riseq.evaluate.tables",
-    "the report": "import riseq.evaluate.report.build, riseq.evaluate.report.writing, riseq.evaluate.keeping",
+    "evaluate": "import riseq.reproduce.runner, riseq.terminal.results, riseq.terminal.tables",
+    "the report": "import riseq.reproduce.report, riseq.reproduce.report, riseq.reproduce.predict",
     "the ONNX path": "import riseq; riseq.Simplifier.load()('Is Prague safe?', ['Is Prague expensive?'])",
     "the command line": "import riseq.cli",
 }

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from riseq.data.dataset import load_dataset
-from riseq.evaluate.plan import DEV, SETS, TEST, UNSEEN
-from riseq.evaluate.store import Manifest, SetFacts, Store, Training
+from riseq.reproduce.plan import DEV, SETS, TEST, UNSEEN
+from riseq.reproduce.store import Manifest, SetFacts, Store, Training
 from riseq.types import Example
 
 PAPER_CASE = "canard-test-d495-5"

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Controls": "riseq.controls",
     "Example": "riseq.types",
     "Simplification": "riseq.types",
-    "Simplifier": "riseq.infer.simplifier",
+    "Simplifier": "riseq.engine.simplifier",
     "Step": "riseq.types",
     "TextEdit": "riseq.types",
+    "InputError": "riseq.types",
     "System": "riseq.systems.protocol",
     "load_dataset": "riseq.data.dataset",
     "load_system": "riseq.systems.registry",
@@ -24,10 +26,12 @@ _HOMES = {
 
 __all__ = [  # noqa: RUF022 - in the order a reader meets them
     "Simplifier",
+    "Controls",
     "Example",
     "Simplification",
     "Step",
     "TextEdit",
+    "InputError",
     "System",
     "load_dataset",
     "load_system",
@@ -36,12 +40,13 @@ __all__ = [  # noqa: RUF022 - in the order a reader meets them
 ]
 
 if TYPE_CHECKING:
+    from riseq.controls import Controls
     from riseq.data.dataset import load_dataset
-    from riseq.infer.simplifier import Simplifier
+    from riseq.engine.simplifier import Simplifier
     from riseq.metrics.scores import score
     from riseq.systems.protocol import System
     from riseq.systems.registry import load_system
-    from riseq.types import Example, Simplification, Step, TextEdit
+    from riseq.types import Example, InputError, Simplification, Step, TextEdit
 
 
 def __getattr__(name: str) -> object:

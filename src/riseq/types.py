@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from riseq.core.edits import Op
 
@@ -36,6 +38,23 @@ class TextEdit:
     new: str
     probability: float | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the edit as JSON has it; the operation is its lower-cased name."""
+        edit: dict[str, Any] = {
+            "op": self.op.name.lower(),
+            "start": self.start,
+            "end": self.end,
+            "old": self.old,
+            "new": self.new,
+        }
+        return edit if self.probability is None else {**edit, "probability": self.probability}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> TextEdit:
+        """Return the edit that ``to_dict`` wrote."""
+        given = {name: values[name] for name in ("start", "end", "old", "new")}
+        return cls(Op[values["op"].upper()], **given, probability=values.get("probability"))
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -43,6 +62,15 @@ class Step:
 
     text: str
     edits: tuple[TextEdit, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the step as JSON has it."""
+        return {"text": self.text, "edits": [edit.to_dict() for edit in self.edits]}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Step:
+        """Return the step that ``to_dict`` wrote."""
+        return cls(values["text"], tuple(TextEdit.from_dict(edit) for edit in values["edits"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +93,41 @@ class Simplification:
     def changed(self) -> bool:
         """Whether the text differs from the question."""
         return self.text != self.question
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything about the result as JSON has it; ``from_dict`` makes the same result of it again.
+
+        ``alternatives`` have the same keys, but for the question and ``truncated``, which are this result's.
+        """
+        result = {"question": self.question, **self._form(), "truncated": self.truncated}
+        return {**result, "alternatives": [one._form() for one in self.alternatives]}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Simplification:
+        """Return the result that ``to_dict`` wrote; keys it does not know are passed over."""
+        shared = {"question": values["question"], "truncated": values["truncated"]}
+        alternatives = tuple(cls._read_form({**one, **shared}) for one in values.get("alternatives", ()))
+        return cls._read_form(values, alternatives)
+
+    def _form(self) -> dict[str, Any]:
+        return {
+            "text": self.text,
+            "confidence": self.confidence,
+            "probability": self.probability,
+            "steps": [step.to_dict() for step in self.steps],
+        }
+
+    @classmethod
+    def _read_form(cls, values: Mapping[str, Any], alternatives: tuple[Simplification, ...] = ()) -> Simplification:
+        return cls(
+            values["question"],
+            values["text"],
+            tuple(Step.from_dict(step) for step in values["steps"]),
+            values["truncated"],
+            values["confidence"],
+            values.get("probability"),
+            alternatives,
+        )

@@ -1,6 +1,6 @@
 """The batch sampler and the batch Levenshtein distance in plain Python, to judge the compiled ones by.
 
-Nothing here comes from ``riseq.core.sampler`` or ``riseq.core.compiled``: loops over lists, in log space, one cell at
+Nothing here comes from ``riseq.core.sampler`` or ``riseq.core.kernels``: loops over lists, in log space, one cell at
 a time. The random numbers are SplitMix64 as the compiled sampler draws them (one a cell where three moves are allowed),
 so equal seeds must give equal samples.
 """

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from riseq.data.bad_rows import BadRow, BadRows, sift
+from riseq.data.rows import BadRow, BadRows, sift
 from riseq.types import InputError
 
 

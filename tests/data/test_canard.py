@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from riseq.data.bad_rows import BadRow, BadRows
-from riseq.data.canard import read_canard
-from riseq.data.convention import PAPER_TURNS, Convention
+from riseq.data.corpora import PAPER_TURNS, Convention, read_canard
+from riseq.data.rows import BadRow, BadRows
 from riseq.data.tables import read_examples
 from riseq.types import Example, InputError
 

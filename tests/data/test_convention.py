@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from riseq.data.convention import PAPER_TURNS, Convention
+from riseq.data.corpora import PAPER_TURNS, Convention
 
 QUESTIONS = ["q1", "q2", "q3", "q4"]
 ANSWERS = ["a1", "a2", "a3", "a4"]

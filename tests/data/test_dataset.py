@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from riseq.data.bad_rows import BadRow, BadRows
 from riseq.data.dataset import data_root, find_dataset, load_dataset, read_dataset
+from riseq.data.rows import BadRow, BadRows
 from riseq.data.tables import example_row, write_rows
 from riseq.types import Example, InputError
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riseq.data.bad_rows import BadRow
-from riseq.data.document import read_objects
+from riseq.data.corpora import read_objects
+from riseq.data.rows import BadRow
 from riseq.types import InputError
 
 VALUES = st.dictionaries(st.text(max_size=4), st.text(max_size=6) | st.integers() | st.lists(st.text(max_size=3)))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from riseq.data.bad_rows import BadRow
+from riseq.data.rows import BadRow
 from riseq.data.tables import check_output, read_examples, read_records, write_rows
 from riseq.types import Example, InputError
 

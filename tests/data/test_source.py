@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from riseq.data.bad_rows import BadRow
+from riseq.data.rows import BadRow
 from riseq.data.tables import read_examples
 from riseq.types import InputError
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riseq.data.bad_rows import BadRow, BadRows
+from riseq.data.rows import BadRow, BadRows
 from riseq.data.tables import SUFFIXES, check_output, example_row, read_examples, read_records, write_rows
 from riseq.types import Example, InputError
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from riseq.infer.simplifier import Simplifier
+from riseq.engine.simplifier import Simplifier
 from tiny_model import export_tiny, make_examples
 
 

@@ -9,7 +9,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableLambda
 
-from riseq.infer.simplifier import Simplifier
+from riseq.engine.simplifier import Simplifier
 from riseq.integrations.langchain import Asking, SimplifyQuestion
 from riseq.types import InputError
 

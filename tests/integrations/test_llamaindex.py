@@ -11,7 +11,7 @@ from llama_index.core.llms import ChatMessage, MockLLM
 from llama_index.core.query_engine import TransformQueryEngine
 from llama_index.core.schema import QueryBundle, TextNode
 
-from riseq.infer.simplifier import Simplifier
+from riseq.engine.simplifier import Simplifier
 from riseq.integrations.llamaindex import SimplifyQuery
 from riseq.types import InputError
 

@@ -11,7 +11,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import CallToolResult, ListToolsResult
 
-from riseq.infer.simplifier import Simplifier
+from riseq.engine.simplifier import Simplifier
 
 Rows = list[tuple[str, list[str]]]
 RISEQ = str(Path(sys.executable).parent / "riseq")

@@ -14,7 +14,7 @@ from pycocoevalcap.bleu.bleu import Bleu
 from pycocoevalcap.cider.cider import Cider
 from pycocoevalcap.rouge.rouge import Rouge
 
-from riseq.text.scoring import scoring_form
+from riseq.text.pieces import scoring_form
 
 
 @dataclass(frozen=True)

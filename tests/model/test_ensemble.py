@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from riseq.model.ensemble import Ensemble
-from riseq.model.network import Inputs, RiseNetwork, Spans
+from riseq.model.network import Ensemble, Inputs, RiseNetwork, Spans
 from tiny_model import make_checkpoint
 
 

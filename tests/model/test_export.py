@@ -14,14 +14,14 @@ import torch
 from torch import nn
 
 from riseq.cli import main
-from riseq.infer.drafts import gather, start
-from riseq.infer.onnx_backend import OnnxBackend
-from riseq.infer.torch_backend import TorchBackend
+from riseq.engine.backends.onnx_runtime import OnnxBackend
+from riseq.engine.backends.pytorch import TorchBackend
+from riseq.engine.drafts import gather, start
 from riseq.model.checkpoint import load_checkpoint
-from riseq.model.collate import Batch, SpanBatch, find_spans
 from riseq.model.export import export
-from riseq.model.exported import LAYOUT, checksum, read_exported
-from riseq.model.quantise import ByteEmbedding
+from riseq.model.inputs import Batch, SpanBatch, find_spans
+from riseq.model.onnx_folder import LAYOUT, checksum, read_exported
+from riseq.model.quantisation import ByteEmbedding
 from riseq.types import InputError
 from tiny_model import CARD, PHRASES, Family, export_tiny, make_checkpoint, make_examples, make_pieces, save_tiny
 

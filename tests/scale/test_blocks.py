@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from riseq.data.dialogue import read_context
 from riseq.data.tables import read_outcomes
-from riseq.infer.dialogue import read_context
 from riseq.scale.blocks import Block, Cut, cut_file, read_block
-from riseq.scale.places import Source, find_sources
+from riseq.scale.storage import Source, find_sources
 from riseq.types import InputError
 
 pq = pytest.importorskip("pyarrow.parquet")

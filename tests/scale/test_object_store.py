@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from riseq.cli.asking import Wishes
 from riseq.cli.files import Handling, simplify_file
 from riseq.cli.scaling import Spread, simplify_folder
+from riseq.cli.shared import Wishes
 from riseq.scale.manifest import MANIFEST
-from riseq.scale.places import find_folder, find_sources
+from riseq.scale.storage import find_folder, find_sources
 from riseq.types import InputError
 from tiny_model import make_examples
 

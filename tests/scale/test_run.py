@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from riseq.cli import main
-from riseq.cli.asking import Wishes
 from riseq.cli.files import Handling, simplify_file
 from riseq.cli.scaling import Spread, load_same, simplify_folder
+from riseq.cli.shared import Wishes
 from riseq.data.tables import write_rows
 from riseq.scale.manifest import MANIFEST
 from riseq.scale.run import Job, open_run

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from riseq.cli.asking import Wishes
 from riseq.cli.files import Handling, bad_rows_path, simplify_file
+from riseq.cli.shared import Wishes
 from riseq.scale.manifest import MANIFEST
 from tiny_model import export_tiny, make_examples
 

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from riseq.cli.asking import Wishes, load_asked
 from riseq.cli.files import Handling, bad_rows_path, simplify_file
+from riseq.cli.shared import Wishes, load_asked
 from riseq.scale.blocks import Cut, cut_file
-from riseq.scale.places import find_folder, find_sources
+from riseq.scale.storage import find_folder, find_sources
 from riseq.scale.worker import BAD, MOST_DEATHS, Input, Worker
-from riseq.systems.origin import Origin
-from riseq.systems.protocol import System
+from riseq.systems.protocol import Origin, System
 from riseq.types import Example, InputError, Simplification
 from tiny_model import export_tiny, make_examples
 

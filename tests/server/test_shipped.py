@@ -9,8 +9,8 @@ import pytest
 
 from riseq.client import AsyncClient
 from riseq.data.dataset import load_dataset
-from riseq.infer.default_model import find_default_model
-from riseq.infer.simplifier import Simplifier
+from riseq.engine.models import find_default_model
+from riseq.engine.simplifier import Simplifier
 from riseq.server.engine import Ask, SimplifierEngine, Wishes
 from server.serving import open_app, run_server
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from riseq.data.bad_rows import BadRow
+from riseq.data.rows import BadRow
 from riseq.data.tables import Record
 from riseq.systems.bulk import LARGEST_CHUNK, Simplified, simplify_rows
-from riseq.systems.origin import Origin
+from riseq.systems.protocol import Origin
 from riseq.types import Example, InputError, Simplification
 
 

@@ -10,8 +10,7 @@ import pytest
 from riseq.core.edits import Op
 from riseq.data.tables import read_examples
 from riseq.metrics.scores import score
-from riseq.systems.chunks import LONGEST, Chunk, Chunker
-from riseq.systems.rule import BATCH, Rule, is_known, remember, rewrite
+from riseq.systems.rule import BATCH, LONGEST, Chunk, Chunker, Rule, is_known, remember, rewrite
 from riseq.types import Example, InputError, Simplification
 
 

@@ -13,7 +13,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from transformers import BertTokenizer
 
-from riseq.text import scoring
+from riseq.text import pieces as scoring
 from riseq.text.pieces import CACHED_WORDS, Encoding, Pieces
 from riseq.text.words import forms
 from riseq.types import InputError

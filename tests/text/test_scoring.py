@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import riseq.text
-from riseq.text.scoring import load_bert_pieces, scoring_form
+from riseq.text.pieces import load_bert_pieces, scoring_form
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from riseq.core.edits import MARKER, Op
 from riseq.core.packed import Packed
 from riseq.train.corpus import build_corpus
 from riseq.train.policy import Policy
-from riseq.train.pool import Pool
+from riseq.train.preparation import Setup, prepare
 from riseq.train.processes import Processes
 from riseq.train.settings import TrainSettings
-from riseq.train.setup import Setup, prepare
+from riseq.train.state_pool import Pool
 from riseq.train.states import start_states
 from riseq.types import Example
 

@@ -19,7 +19,7 @@ from safetensors.torch import load_file
 
 from riseq.train.loop import train
 from riseq.train.processes import Processes
-from riseq.train.seeds import Stream, derive_seed, make_rng
+from riseq.train.random_streams import Stream, derive_seed, make_rng
 from riseq.train.settings import TrainSettings
 
 TOLERANCE = 1e-4

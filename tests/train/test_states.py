@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riseq.core.packed import pack
-from riseq.train.graphs import WIDTHS, pad_width
+from riseq.train.cuda_graphs import WIDTHS, pad_width
 from riseq.train.states import States, concatenate, cut_batches, sorted_batches, take
 
 lengths = st.lists(st.integers(1, 60), min_size=1, max_size=120).map(lambda x: np.array(x, dtype=np.int64))

@@ -10,13 +10,13 @@ from typing import Annotated
 import typer
 
 from riseq import __version__
-from riseq.cli.asking import count, load_set, open_console, say
 from riseq.cli.calibrating import calibrate, passes
 from riseq.cli.connecting import mcp
 from riseq.cli.measuring import bench, export
 from riseq.cli.options import ModelOption, Resume, SetArgument, SkipBadOption, SystemOption
 from riseq.cli.reproducing import predict, reproduce
 from riseq.cli.serving import serve
+from riseq.cli.shared import count, load_set, open_console, say
 from riseq.cli.simplifying import DEFAULT_SYSTEM, explain, simplify
 from riseq.systems.registry import load_system
 from riseq.types import InputError
@@ -107,7 +107,7 @@ def evaluate(
       riseq evaluate --data test.jsonl --predictions predictions.jsonl
     """
     from riseq.data.tables import check_output, write_rows
-    from riseq.evaluate.runner import run
+    from riseq.reproduce.runner import run
     from riseq.systems.rows import prediction_row
 
     if predictions is not None:
@@ -119,7 +119,7 @@ def evaluate(
         write_rows(predictions, (prediction_row(example, prediction) for example, prediction in rows))
     kept = None
     if confidence:
-        from riseq.evaluate.reliability import check_confidence
+        from riseq.metrics.reliability import check_confidence
 
         kept = check_confidence(examples, evaluation.predictions)
     if as_json:
@@ -128,7 +128,7 @@ def evaluate(
         told = {} if kept is None else {"confidence": {"ece": kept.error, "auc": kept.discrimination}}
         typer.echo(json.dumps({**evaluation.scores.as_dict(), **told}))
         return
-    from riseq.evaluate.tables import show_scores
+    from riseq.terminal.tables import show_scores
 
     console = open_console()
     show_scores(console, {system: evaluation.scores})
@@ -152,7 +152,7 @@ def stats(
       RISEQ_DATA=~/data riseq data stats canard/test.qonly
     """
     from riseq.data.dataset import stats as measure
-    from riseq.evaluate.tables import show_stats
+    from riseq.terminal.tables import show_stats
 
     show_stats(open_console(), measure(load_set(file, skip_bad)))
 
@@ -180,8 +180,8 @@ def vocab(
     """
     from riseq.core.edits import MARKER
     from riseq.core.phrases import PhraseVocabulary
-    from riseq.data.sink import check_place, replace_file
-    from riseq.evaluate.tables import show_coverage
+    from riseq.files import check_place, replace_file
+    from riseq.terminal.tables import show_coverage
     from riseq.text.words import forms
 
     if output is not None:
@@ -249,7 +249,7 @@ def _describe_usage(error: Exception) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 2 for a user's mistake, told in one line."""
-    from riseq.data.bad_rows import BadRows
+    from riseq.data.rows import BadRows
 
     try:
         code = app(args=arguments, prog_name="riseq", standalone_mode=False)

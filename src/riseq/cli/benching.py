@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from riseq.cli.asking import say
+from riseq.cli.shared import say
 from riseq.types import InputError
 
 if TYPE_CHECKING:
-    from riseq.infer.simplifier import Simplifier
+    from riseq.engine.simplifier import Simplifier
     from riseq.types import Example
 
 BUSY = 0.5
@@ -35,11 +35,11 @@ def run_bench(
     write: Path | None,
 ) -> None:
     """Measure the model on the questions ``asked``, (their name, themselves), and tell it as wished."""
-    from riseq.evaluate.bench import measure
-    from riseq.evaluate.bench_page import Circumstances, as_numbers, format_page, write_page
-    from riseq.evaluate.machine import describe_machine
-    from riseq.infer.default_model import find_default_model
-    from riseq.infer.simplifier import Simplifier
+    from riseq.engine.models import find_default_model
+    from riseq.engine.simplifier import Simplifier
+    from riseq.reproduce.bench import measure
+    from riseq.reproduce.bench_page import Circumstances, as_numbers, format_page, write_page
+    from riseq.reproduce.facts import describe_machine
 
     if write is not None and not write.is_dir():
         raise InputError(f"{write}: no such folder, expected the one to write RESULTS.md in")
@@ -68,8 +68,8 @@ def _make_rivals(
     engine: Simplifier, examples: list[Example], model: Path | None, threads: int
 ) -> tuple[dict[str, Callable[[], object]], list[str]]:
     """Return the decoders to compare with, or why there are none."""
-    from riseq.evaluate.rivals import make_rivals
-    from riseq.infer.drafts import start
+    from riseq.engine.drafts import start
+    from riseq.reproduce.rivals import make_rivals
 
     if model is None or not (model / "config.json").is_file():
         return {}, ["decoders that write word by word (the model's shape is not known)"]

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from riseq.cli.asking import load_set, open_console, say
 from riseq.cli.options import ModelOption, SetArgument, SkipBadOption, ThreadsOption
+from riseq.cli.shared import load_set, open_console, say
 from riseq.types import InputError
 
 SetsOption = Annotated[
@@ -37,12 +37,13 @@ def calibrate(
       riseq calibrate models/default --data canard/dev.qonly --data canard/dev.qa
       riseq calibrate models/small --data dev.jsonl --report reports/small
     """
-    from riseq.evaluate.calibration import calibrate as fit
-    from riseq.evaluate.progress import track
-    from riseq.evaluate.trust import show_calibrated, write_json, write_report
-    from riseq.infer.confidence import FILE, describe, read_calibration
-    from riseq.infer.simplifier import Simplifier
-    from riseq.model.exported import is_exported, read_exported
+    from riseq.calibrate.calibration import calibrate as fit
+    from riseq.calibrate.report import show_calibrated, write_report
+    from riseq.engine.confidence import FILE, describe, read_calibration
+    from riseq.engine.simplifier import Simplifier
+    from riseq.files import write_json
+    from riseq.model.onnx_folder import is_exported, read_exported
+    from riseq.terminal.progress import track
 
     if not is_exported(model):
         raise InputError(f"{model}: expected the folder of an exported model; riseq export makes one")
@@ -78,10 +79,10 @@ def passes(
       riseq passes canard/dev.qonly
       riseq passes dev.jsonl --model models/small --most 3 --uncalibrated
     """
-    from riseq.evaluate.progress import track
-    from riseq.evaluate.stopping import measure_stopping
-    from riseq.evaluate.trust import show_stopping
-    from riseq.infer.simplifier import Simplifier
+    from riseq.calibrate.report import show_stopping
+    from riseq.engine.simplifier import Simplifier
+    from riseq.metrics.passes import measure_stopping
+    from riseq.terminal.progress import track
 
     examples = load_set(file, skip_bad, need_target=True)
     engine = Simplifier.load(model, threads=threads, max_passes=most, calibrated=not uncalibrated)

@@ -10,13 +10,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from riseq.cli.asking import Wishes, count, digest, load_asked, open_console, say
+from riseq.cli.shared import Wishes, count, load_asked, open_console, say
+from riseq.jobs import digest
 from riseq.types import InputError
 
 if TYPE_CHECKING:
-    from riseq.data.bad_rows import BadRow
-    from riseq.data.journal import Journal
+    from riseq.data.rows import BadRow
     from riseq.data.tables import Record
+    from riseq.jobs import Journal
     from riseq.systems.bulk import Simplified
     from riseq.systems.protocol import System
 
@@ -55,7 +56,7 @@ def simplify_stream(
     skipped = _Skipped()
     results = skipped.leave_out(_simplify(source, system, handling))
     if not as_json and (show_edits or sys.stdout.isatty()):
-        from riseq.evaluate.listing import show
+        from riseq.terminal.results import show
 
         console = open_console()
         for one in results:
@@ -69,8 +70,8 @@ def simplify_stream(
 
 def simplify_file(source: str, output: Path, wishes: Wishes, handling: Handling, resume: bool = False) -> int:
     """Write the results of a file to ``output``, which appears when the last one is there; return the exit code."""
-    from riseq.data.journal import Journal, journal_path
     from riseq.data.tables import check_output
+    from riseq.jobs import Journal, journal_path
 
     check_output(output)
     again = _can_go_back(source)
@@ -120,8 +121,8 @@ def _simplify(source: str, system: System, handling: Handling, skip: int = 0) ->
 
 
 def _read(source: str) -> Iterator[Record | BadRow]:
+    from riseq.data.dialogue import read_context
     from riseq.data.tables import read_outcomes
-    from riseq.infer.dialogue import read_context
 
     return read_outcomes(source, read_dialogue=read_context)
 
@@ -129,7 +130,7 @@ def _read(source: str) -> Iterator[Record | BadRow]:
 def _watch(
     results: Iterator[Simplified | BadRow], total: int | None, title: str, done: int
 ) -> Generator[Simplified | BadRow]:
-    from riseq.evaluate.progress import report, track
+    from riseq.terminal.progress import report, track
 
     if sys.stderr.isatty():
         return track(results, total, title, done=done)
@@ -160,7 +161,7 @@ def _select(journal: Journal, kind: str) -> Iterator[Mapping[str, object]]:
 
 
 def _entry(outcome: Simplified | BadRow) -> dict[str, object]:
-    from riseq.data.bad_rows import BadRow
+    from riseq.data.rows import BadRow
     from riseq.systems.rows import result_row
 
     if isinstance(outcome, BadRow):
@@ -170,7 +171,7 @@ def _entry(outcome: Simplified | BadRow) -> dict[str, object]:
 
 def _check_rows(source: str, strict: bool = True) -> int:
     """Read the file to its end before any work, and return how many rows it has; where ``strict`` none may be bad."""
-    from riseq.data.bad_rows import BadRow
+    from riseq.data.rows import BadRow
     from riseq.data.tables import BadRows
 
     total, bad = 0, []
@@ -184,7 +185,7 @@ def _check_rows(source: str, strict: bool = True) -> int:
 
 
 def _stop_at_bad(outcomes: Iterator[Simplified | BadRow]) -> Iterator[Simplified | BadRow]:
-    from riseq.data.bad_rows import BadRow
+    from riseq.data.rows import BadRow
     from riseq.data.tables import BadRows
 
     for outcome in outcomes:
@@ -201,7 +202,7 @@ class _Skipped:
     kept: int = 0
 
     def leave_out(self, outcomes: Iterator[Simplified | BadRow]) -> Iterator[Simplified]:
-        from riseq.data.bad_rows import BadRow
+        from riseq.data.rows import BadRow
 
         for outcome in outcomes:
             if isinstance(outcome, BadRow):

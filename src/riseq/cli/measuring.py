@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from riseq.cli.asking import load_set, open_console, say
 from riseq.cli.options import ModelOption
+from riseq.cli.shared import load_set, open_console, say
 from riseq.types import InputError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def export(
     if not examples:
         say("not checked: there are no example dialogues here; name a file of questions with --data")
         return
-    from riseq.evaluate.parity import check_parity, show_parity
+    from riseq.calibrate.export_check import check_parity, show_parity
 
     found = check_parity(checkpoint, output, examples)
     show_parity(open_console(), found)
@@ -79,7 +79,7 @@ def _load(data: Path | None) -> list[Example]:
     if data is not None:
         return load_set(data, skip_bad=False)
     from riseq.data.dataset import load_dataset
-    from riseq.infer.default_model import find_examples
+    from riseq.engine.models import find_examples
 
     return [example for file in find_examples() for example in load_dataset(file)]
 

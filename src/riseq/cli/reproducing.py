@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from riseq.cli.asking import say
 from riseq.cli.options import ModelOption, SystemOption
+from riseq.cli.shared import say
 from riseq.cli.simplifying import DEFAULT_SYSTEM
 from riseq.types import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from riseq.evaluate.plan import Planned
-    from riseq.evaluate.store import Store
+    from riseq.reproduce.plan import Planned
+    from riseq.reproduce.store import Store
 
 _STORE = Path("benchmarks", "predictions")
 FAILED = 1
@@ -69,9 +69,9 @@ def predict(
       riseq predict -s rise -m runs/large/best --take outputs --into benchmarks/predictions/rise-large
       riseq predict -s mine.py:Mine --title "Mine" --into benchmarks/predictions/mine
     """
-    from riseq.evaluate.keeping import Wanted, keep, note_training, take_outputs
-    from riseq.evaluate.plan import SETS
-    from riseq.evaluate.store import Store
+    from riseq.reproduce.plan import SETS
+    from riseq.reproduce.predict import Wanted, keep, note_training, take_outputs
+    from riseq.reproduce.store import Store
 
     store, name = Store(into.parent), into.name
     sets = data or list(SETS)
@@ -137,16 +137,15 @@ def reproduce(
       riseq reproduce --speed --only speed
       riseq reproduce --retrain --out again --set device=cuda --set querysim:backbone=gpt2
     """
-    from riseq.evaluate.plan import PLAN
-    from riseq.evaluate.report.build import build_report
-    from riseq.evaluate.report.evidence import Evidence, shown_path
-    from riseq.evaluate.report.writing import write_compact, write_joined, write_report
-    from riseq.evaluate.store import Store
+    from riseq.reproduce.evidence import Evidence, shown_path
+    from riseq.reproduce.plan import PLAN
+    from riseq.reproduce.report import build_report, write_compact, write_joined, write_report
+    from riseq.reproduce.store import Store
 
     chosen = _choose(PLAN, systems or [])
     failed = 0
     if retrain:
-        from riseq.evaluate.retrain import Places, plan_steps, run_steps
+        from riseq.reproduce.retrain import Places, plan_steps, run_steps
 
         places = Places(out, recipes or _find("recipes"))
         failed = len(run_steps(plan_steps(chosen, places, change or [], limit=limit), places, say))
@@ -195,9 +194,9 @@ def _find(name: str) -> Path:
 
 def _measure_speed(store: Store, chosen: Sequence[Planned], runs: Path, limit: int | None) -> None:
     from riseq.data.dataset import load_dataset
-    from riseq.evaluate.plan import UNSEEN
-    from riseq.evaluate.speed import SPEED_FILE, find_runnable, measure_all
-    from riseq.evaluate.store import write_json
+    from riseq.files import write_json
+    from riseq.reproduce.plan import UNSEEN
+    from riseq.reproduce.speed import SPEED_FILE, find_runnable, measure_all
 
     runnable = find_runnable([one for one in chosen if one.group != "ablation"], runs)
     measured = measure_all(runnable, load_dataset(UNSEEN)[:limit])

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from riseq.cli.asking import Wishes, count, load_asked, say
+from riseq.cli.shared import Wishes, count, load_asked, say
 from riseq.types import InputError
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def simplify_folder(
     source: str, output: str, wishes: Wishes, handling: Handling, spread: Spread, resume: bool = False
 ) -> int:
     """Write the results of the files that ``source`` stands for into the folder ``output``; return the exit code."""
-    from riseq.scale.places import show_name
     from riseq.scale.run import Job, open_run
+    from riseq.scale.storage import show_name
 
     if handling.strict:
         raise InputError(
@@ -120,7 +120,7 @@ def _prepare(wishes: Wishes, gpus: float) -> Wishes:
 
 
 def _check_gpu(wishes: Wishes) -> None:
-    from riseq.model.exported import is_exported, read_exported
+    from riseq.model.onnx_folder import is_exported, read_exported
 
     folder = wishes.resolve().model
     if folder is not None and is_exported(folder) and read_exported(folder).precision == "int8":
@@ -128,7 +128,7 @@ def _check_gpu(wishes: Wishes) -> None:
 
 
 def _watch(run: Run, title: str) -> Generator[Receipt]:
-    from riseq.evaluate.progress import report, track
+    from riseq.terminal.progress import report, track
 
     def rows(receipt: Receipt) -> int:
         return receipt.rows

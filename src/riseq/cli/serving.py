@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from riseq.cli.asking import say
+from riseq.cli.shared import say
 from riseq.types import InputError
 
 EngineName = Literal["rise", "dummy"]

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from riseq.cli.asking import Wishes, load_asked, open_console
 from riseq.cli.options import (
     AddressOption,
     BlockRowsOption,
@@ -24,6 +23,7 @@ from riseq.cli.options import (
     ThreadsOption,
     WorkersOption,
 )
+from riseq.cli.shared import Wishes, load_asked, open_console
 from riseq.systems.registry import default_system_name
 from riseq.types import InputError
 
@@ -150,8 +150,8 @@ def explain(
       riseq explain "When was Alien released?" -c "Who directed Alien?" --strength 1
       riseq explain "When was Alien released?" -c "Who directed Alien?" --n-best 4
     """
-    from riseq.evaluate.explanation import explain as show
     from riseq.systems.questions import ask
+    from riseq.terminal.results import explain as show
 
     asked = ask(question, context or [])
     (result,) = load_asked(Wishes("rise", model, strength, protect, max_passes, n_best)).simplify([asked])
@@ -165,7 +165,7 @@ def _simplify_question(question: str, context: list[str], wishes: Wishes, show_e
     asked = ask(question, context)
     (result,) = load_asked(wishes).simplify([asked])
     if show_edits:
-        from riseq.evaluate.listing import show_edits as show
+        from riseq.terminal.results import show_edits as show
 
         show(open_console(), result)
     for one in result.alternatives or (result,):

@@ -12,7 +12,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from riseq.core import compiled
+from riseq.core import kernels as compiled
 from riseq.core.edits import Op
 from riseq.core.packed import Ints, Offsets, Packed
 from riseq.core.sampler import Method

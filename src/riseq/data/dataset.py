@@ -6,11 +6,8 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from riseq.data.bad_rows import BadRow, OnBad
-from riseq.data.canard import read_canard
-from riseq.data.cast import read_cast
-from riseq.data.convention import PAPER, Convention
-from riseq.data.document import read_objects
+from riseq.data.corpora import PAPER, Convention, read_canard, read_cast, read_objects
+from riseq.data.rows import BadRow, OnBad
 from riseq.data.source import STDIN
 from riseq.data.stats import DatasetStats, Spread, stats
 from riseq.data.tables import SUFFIXES, read_examples

@@ -9,13 +9,18 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from riseq.data.bad_rows import BadRow, BadRows, OnBad, sift
-from riseq.data.delimited import DelimitedWriter, read_delimited
-from riseq.data.fields import COLUMNS, FieldError, ReadDialogue, example_row, parse_example
-from riseq.data.jsonl import JsonlWriter, read_jsonl
-from riseq.data.parquet import ParquetWriter, check_pyarrow, read_parquet
-from riseq.data.sink import check_place, compress, replace_file
+from riseq.data.formats import (
+    DelimitedWriter,
+    JsonlWriter,
+    ParquetWriter,
+    check_pyarrow,
+    read_delimited,
+    read_jsonl,
+    read_parquet,
+)
+from riseq.data.rows import COLUMNS, BadRow, BadRows, FieldError, OnBad, ReadDialogue, example_row, parse_example, sift
 from riseq.data.source import STDIN, check_source, name_source, open_source
+from riseq.files import check_place, compress, replace_file
 from riseq.types import Example, InputError
 
 __all__ = [

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from riseq.infer.dialogue import Asked, read_item
-from riseq.infer.simplifier import Simplifier
-from riseq.integrations.extras import name_extra
+from riseq.data.dialogue import Asked, read_item
+from riseq.engine.simplifier import Simplifier
+from riseq.extras import name_extra
 from riseq.types import InputError
 
 try:

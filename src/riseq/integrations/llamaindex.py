@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from riseq.infer.simplifier import Simplifier
-from riseq.integrations.extras import name_extra
+from riseq.engine.simplifier import Simplifier
+from riseq.extras import name_extra
 
 try:
     from llama_index.core.base.llms.types import ChatMessage

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from riseq import __version__
-from riseq.infer.controls import NEUTRAL
-from riseq.infer.simplifier import Simplifier
-from riseq.integrations.extras import name_extra
+from riseq.controls import NEUTRAL
+from riseq.engine.simplifier import Simplifier
+from riseq.extras import name_extra
 from riseq.types import InputError, Simplification
 
 try:
@@ -66,7 +66,7 @@ def build_server(model: str | Path | None = None, threads: int | None = None) ->
         """Show pass by pass how a question becomes conversational, each edit with its probability."""
         from rich.console import Console
 
-        from riseq.evaluate.explanation import explain as show
+        from riseq.terminal.results import explain as show
 
         page = StringIO()
         console = Console(file=page, width=1_000, highlight=False, markup=False, emoji=False)

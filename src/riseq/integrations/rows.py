@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from riseq.infer.controls import MAX_PASSES, NEUTRAL, check_controls, check_count
-from riseq.infer.dialogue import Asked, read_item
-from riseq.infer.simplifier import Simplifier
+from riseq.controls import MAX_PASSES, NEUTRAL, Controls, check_count
+from riseq.data.dialogue import Asked, read_item
+from riseq.engine.simplifier import Simplifier
 from riseq.types import InputError
 
 
@@ -44,7 +44,7 @@ class RowEditor:
 
     def check(self) -> None:
         """Raise here what would else be raised in another process."""
-        check_controls(self.strength, self.protect, self.max_passes, guard=self.guard)
+        Controls.of(strength=self.strength, protect=self.protect, max_passes=self.max_passes, guard=self.guard)
         check_count("threads", self.threads)
 
     def edit(self, questions: Iterable[str | None], contexts: Iterable[object]) -> list[str | None]:

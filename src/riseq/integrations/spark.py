@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from riseq.infer.controls import MAX_PASSES, NEUTRAL
-from riseq.integrations.extras import name_extra
+from riseq.controls import MAX_PASSES, NEUTRAL
+from riseq.extras import name_extra
 from riseq.integrations.rows import RowEditor
 from riseq.types import InputError
 

@@ -10,7 +10,7 @@ from riseq.metrics.cider import cider_of_corpus
 from riseq.metrics.edits import match_exactly, measure_distances
 from riseq.metrics.ngrams import Floats, check_pairs, count_ngrams
 from riseq.metrics.rouge import rouge_l
-from riseq.text.scoring import scoring_form
+from riseq.text.pieces import scoring_form
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
 
 from riseq.core.phrases import PhraseVocabulary
-from riseq.model.folders import load_weights, make_folder, save_weights
+from riseq.files import make_folder
 from riseq.model.network import NetworkConfig, RiseNetwork
 from riseq.model.transformer import BackboneConfig
 from riseq.text.pieces import Pieces
@@ -147,3 +150,19 @@ def _check_digest(folder: Path, config: Mapping[str, Any], name: str) -> None:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+
+
+def save_weights(path: Path, state: Mapping[str, Tensor], half: bool = False) -> None:
+    """Write a network's tensors, in float16 where ``half``."""
+    kind = torch.float16 if half else torch.float32
+    # Copies, for safetensors takes no two names of one tensor.
+    tensors = {name: tensor.detach().to("cpu", kind, copy=True).contiguous() for name, tensor in state.items()}
+    save_file(tensors, path, metadata={"format": "pt"})
+
+
+def load_weights(path: Path) -> dict[str, Tensor]:
+    """Return a network's tensors in float32."""
+    try:
+        return {name: tensor.float() for name, tensor in load_file(path).items()}
+    except SafetensorError as error:
+        raise InputError(f"{path}: not a safetensors file ({error})") from error

@@ -15,12 +15,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from riseq.model.balance import balance
+from riseq.files import make_folder
 from riseq.model.checkpoint import LAYOUT as CHECKPOINT_LAYOUT
 from riseq.model.checkpoint import Checkpoint, load_checkpoint
-from riseq.model.exported import FORMAT, LAYOUT, checksum, is_exported
-from riseq.model.folders import make_folder
-from riseq.model.graphs import (
+from riseq.model.network import MAX_SPAN_PIECES, RiseNetwork
+from riseq.model.onnx_folder import FORMAT, LAYOUT, checksum, is_exported
+from riseq.model.onnx_graphs import (
     ENCODER_INPUTS,
     ENCODER_OUTPUTS,
     PHRASER_INPUTS,
@@ -28,8 +28,7 @@ from riseq.model.graphs import (
     EncoderGraph,
     PhraserGraph,
 )
-from riseq.model.network import MAX_SPAN_PIECES, RiseNetwork
-from riseq.model.quantise import ByteEmbedding, quantise_graph
+from riseq.model.quantisation import ByteEmbedding, balance, quantise_graph
 from riseq.types import InputError
 
 OPSET = 20

@@ -12,12 +12,12 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import BinaryIO, cast
 
-from riseq.data.bad_rows import BadRow
-from riseq.data.parquet import check_pyarrow, read_parquet
+from riseq.data.dialogue import read_context
+from riseq.data.formats import check_pyarrow, read_parquet
+from riseq.data.rows import BadRow
 from riseq.data.source import read_lines
 from riseq.data.tables import Record, find_format, parse_rows
-from riseq.infer.dialogue import read_context
-from riseq.scale.places import Source
+from riseq.scale.storage import Source
 from riseq.types import InputError
 
 _ODD = re.compile(r"[^A-Za-z0-9._-]")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
-from riseq.scale.places import Folder
+from riseq.scale.storage import Folder
 from riseq.types import InputError
 
 MANIFEST = "_riseq.json"
@@ -34,17 +33,3 @@ def read_manifest(folder: Folder, resume: bool) -> dict[str, Any] | None:
             "delete the folder to start again"
         )
     return dict(manifest)
-
-
-def compare(folder: Folder, before: Mapping[str, object], now: Mapping[str, object]) -> None:
-    """Raise where the blocks of ``folder`` were made with other settings."""
-    for name in dict.fromkeys((*before, *now)):
-        if before.get(name) != now.get(name):
-            raise InputError(
-                f"{folder.name}: its blocks were made with another {name} ({_show(before.get(name))}, now "
-                f"{_show(now.get(name))}); --resume needs the same, or delete the folder to start again"
-            )
-
-
-def _show(value: object) -> str:
-    return "not said" if value is None else str(value)

@@ -11,10 +11,11 @@ from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
 
+from riseq.jobs import check_same
 from riseq.scale.blocks import Block, Cut, cut_file
 from riseq.scale.cluster import connect, has_room, import_ray
-from riseq.scale.manifest import MANIFEST, SETTINGS, compare, read_manifest
-from riseq.scale.places import Folder, Source, find_folder, find_sources
+from riseq.scale.manifest import MANIFEST, SETTINGS, read_manifest
+from riseq.scale.storage import Folder, Source, find_folder, find_sources
 from riseq.scale.worker import BAD, Input, Receipt, Worker
 from riseq.systems.protocol import System
 from riseq.types import InputError
@@ -112,7 +113,7 @@ def open_run(job: Job) -> Iterator[Run]:
         contents = hashlib.sha256("\n".join(cut.digest for cut in cuts).encode()).hexdigest()[:16]
         settings = {"input": contents, **job.settings, "block-rows": rows, "format": kind}
         if before:
-            compare(output, said, settings)
+            check_same(f"{output.name}: its blocks", said, settings, "delete the folder to start again")
         output.make()
         output.sweep()
         run = Run(job, ray, output, sources, cuts, f".{kind}", settings, before or {})

@@ -11,9 +11,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, BinaryIO
 
-from riseq.data.bad_rows import BadRow
+from riseq.data.rows import BadRow
 from riseq.scale.blocks import Block, read_block
-from riseq.scale.places import Folder, Source
+from riseq.scale.storage import Folder, Source
 from riseq.systems.bulk import simplify_chunk
 from riseq.systems.protocol import System
 from riseq.systems.rows import COLUMNS, flat_row, result_row

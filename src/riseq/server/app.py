@@ -20,10 +20,10 @@ from riseq import __version__
 from riseq.server.batcher import Batcher, Limits
 from riseq.server.engine import Engine
 from riseq.server.errors import Problem, describe_invalid
-from riseq.server.guard import Guard, Rules
 from riseq.server.metrics import CONTENT_TYPE, Metrics
+from riseq.server.middleware import Guard, Rules
 from riseq.server.readiness import Readiness
-from riseq.server.reference import STYLE, write_reference
+from riseq.server.reference_page import STYLE, write_reference
 from riseq.server.schemas import ErrorOut, Health, ModelOut, ReadinessOut, Result, Results, SimplifyRequest
 from riseq.server.schemas import Limits as LimitsOut
 from riseq.server.service import Service

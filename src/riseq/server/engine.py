@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from riseq.infer.controls import NEUTRAL
-from riseq.infer.default_model import find_default_model
-from riseq.infer.simplifier import Simplifier
-from riseq.model.exported import LAYOUT
+from riseq.controls import NEUTRAL
+from riseq.engine.models import find_default_model
+from riseq.engine.simplifier import Simplifier
+from riseq.model.onnx_folder import LAYOUT
 from riseq.types import Simplification
 
 

@@ -20,9 +20,9 @@ from pydantic import (
     field_validator,
 )
 
+from riseq.controls import MAX_PASSES, NEUTRAL, Controls
 from riseq.core.edits import Op
-from riseq.infer.controls import MAX_PASSES, NEUTRAL, check_controls
-from riseq.infer.dialogue import EXPECTED, read_context
+from riseq.data.dialogue import EXPECTED, read_context
 from riseq.types import InputError, Simplification, Step, TextEdit
 
 MAX_QUESTION = 4_000
@@ -149,7 +149,7 @@ class Item(BaseModel):
     @field_validator("protect")
     @classmethod
     def _check_protect(cls, phrases: list[str]) -> list[str]:
-        check_controls(protect=phrases)
+        Controls(protect=tuple(phrases))
         return phrases
 
 

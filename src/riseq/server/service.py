@@ -14,8 +14,8 @@ from starlette.responses import Response
 from riseq.server.batcher import Batcher, DrainingError, QueueFullError
 from riseq.server.engine import Ask, Engine, Wishes
 from riseq.server.errors import Problem, describe_crash
-from riseq.server.guard import CLIENT_GONE
 from riseq.server.metrics import Metrics
+from riseq.server.middleware import CLIENT_GONE
 from riseq.server.readiness import Readiness
 from riseq.server.schemas import ErrorDetail, Item, ItemFailure, Items, Result, Results, tell
 from riseq.server.settings import Settings

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from time import perf_counter
 
-from riseq.data.bad_rows import BadRow
+from riseq.data.rows import BadRow
 from riseq.data.tables import Record
 from riseq.systems.protocol import System
 from riseq.types import Example, InputError, Simplification

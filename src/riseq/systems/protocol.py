@@ -1,4 +1,4 @@
-"""The one protocol of everything that simplifies."""
+"""The one protocol of everything that simplifies, and the simplest system there is."""
 
 from __future__ import annotations
 
@@ -19,3 +19,14 @@ class System(Protocol):
     def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
         """Yield one result an example, in order, holding no more than a batch in memory."""
         ...
+
+
+class Origin:
+    """The paper's first baseline: its output is its input."""
+
+    name = "origin"
+
+    def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
+        """Yield each question unchanged."""
+        for example in examples:
+            yield Simplification(question=example.question, text=example.question)

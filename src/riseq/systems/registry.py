@@ -4,11 +4,51 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
-from riseq.infer.default_model import find_default_model
+from riseq.engine.models import find_default_model
 from riseq.systems.protocol import System
 from riseq.types import InputError
+
+
+def load_own(name: str, model: str | Path | None = None) -> System:
+    """Return the system that ``name`` (``FILE.py:Class`` or ``package.module:Class``) makes, from a ``model``."""
+    place, _, factory_name = name.rpartition(":")
+    if not place or not factory_name.isidentifier():
+        raise InputError(f"the system {name!r} is named like no class; expected FILE.py:CLASS or package.module:CLASS")
+    module = _read_file(Path(place)) if place.endswith(".py") else _import(place)
+    factory = getattr(module, factory_name, None)
+    if not callable(factory):
+        raise InputError(f"{place}: has no class {factory_name!r}, expected the one that --system names")
+    system: System = factory() if model is None else factory(Path(model))
+    for attribute in ("name", "simplify"):
+        if not hasattr(system, attribute):
+            raise InputError(
+                f"{name}: has no {attribute!r}, expected what riseq.System has: a name and simplify(examples)"
+            )
+    return system
+
+
+def _read_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise InputError(f"{path}: no such file, expected the file of a system")
+    spec = spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{path}: cannot be read as Python")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _import(name: str) -> ModuleType:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not name.startswith(error.name):
+            raise
+        raise InputError(f"no module is called {name!r}; a file is named as FILE.py:CLASS") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +62,16 @@ class Entry:
 
 
 SYSTEMS = {
-    "origin": Entry("riseq.systems.origin", "Origin", "the question as it is"),
+    "origin": Entry("riseq.systems.protocol", "Origin", "the question as it is"),
     "rule": Entry("riseq.systems.rule", "Rule", "repeated noun chunks become pronouns or are dropped"),
     "rise": Entry("riseq.systems.rise", "Rise", "a trained model edits the question in passes", takes_model=True),
     "saved": Entry("riseq.systems.saved", "Saved", "outputs that were written down earlier", takes_model=True),
     "trans++": Entry(
-        "riseq.systems.transpp", "TransPlusPlus", "an encoder-decoder generates and copies", takes_model=True
+        "riseq.baselines.systems", "TransPlusPlus", "an encoder-decoder generates and copies", takes_model=True
     ),
-    "qgdiv": Entry("riseq.systems.qgdiv", "QgDiv", "an encoder-decoder with beam search", takes_model=True),
+    "qgdiv": Entry("riseq.baselines.systems", "QgDiv", "an encoder-decoder with beam search", takes_model=True),
     "querysim": Entry(
-        "riseq.systems.querysim", "QuerySim", "a language model goes on after the question", takes_model=True
+        "riseq.baselines.systems", "QuerySim", "a language model goes on after the question", takes_model=True
     ),
 }
 
@@ -48,8 +88,6 @@ def load_system(name: str | None = None, model: str | Path | None = None) -> Sys
     """
     name = default_system_name() if name is None else name
     if ":" in name:
-        from riseq.systems.own import load_own
-
         return load_own(name, model)
     entry = SYSTEMS.get(name)
     if entry is None:

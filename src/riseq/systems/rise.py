@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Unpack
 
-from riseq.infer.controls import MAX_PASSES, NEUTRAL, check_controls
-from riseq.infer.simplifier import Simplifier
+from riseq.controls import ControlOptions, Controls
+from riseq.engine.simplifier import Simplifier
 from riseq.types import Example, Simplification
 
 
@@ -19,21 +20,14 @@ class Rise:
         self,
         model: str | Path | None = None,
         *,
-        strength: float | None = None,
-        protect: Sequence[str] = (),
-        max_passes: int | None = None,
-        n_best: int | None = None,
+        controls: Controls | None = None,
         threads: int | None = None,
+        **options: Unpack[ControlOptions],
     ) -> None:
         """Load the model called ``model``, or the one that ships; the rest is as ``Simplifier`` takes it."""
-        self._strength = NEUTRAL if strength is None else strength
-        self._protect = tuple(protect)
-        self._max_passes = MAX_PASSES if max_passes is None else max_passes
-        self._n_best = 1 if n_best is None else n_best
-        # A mistake should not wait for the model.
-        check_controls(self._strength, self._protect, self._max_passes, self._n_best)
-        self._simplifier = Simplifier.load(model, threads=threads, max_passes=self._max_passes)
+        self._controls = Controls.of(controls, **options)  # a mistake should not wait for the model
+        self._simplifier = Simplifier.load(model, threads=threads)
 
     def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
         """Yield each question made conversational."""
-        return self._simplifier.batch(examples, strength=self._strength, protect=self._protect, n_best=self._n_best)
+        return self._simplifier.batch(examples, controls=self._controls)

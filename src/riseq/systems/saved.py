@@ -12,8 +12,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from riseq.data.bad_rows import BadRow
-from riseq.data.jsonl import read_jsonl
+from riseq.data.formats import read_jsonl
+from riseq.data.rows import BadRow
 from riseq.data.source import name_source, open_source
 from riseq.text.words import forms
 from riseq.types import Example, InputError, Simplification, Step

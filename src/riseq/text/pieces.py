@@ -1,4 +1,4 @@
-"""Words to the word pieces a network reads, and where each word's first piece is."""
+"""Words to the word pieces a network reads, and the paper's scoring form of a text."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 from tokenizers import Token
 from tokenizers.models import WordPiece
 
+from riseq.text.words import split
 from riseq.types import InputError
 
 CACHED_WORDS = 100_000
@@ -138,3 +139,28 @@ def _find_special(vocabulary: Mapping[str, int], names: tuple[str, ...], source:
     if found is None:
         raise InputError(f"{source}: no special piece {' or '.join(names)}; expected a BERT or MPNet vocabulary")
     return found
+
+
+LIMIT = 30
+"""How many word pieces of an utterance the paper keeps."""
+
+
+def scoring_form(text: str, limit: int = LIMIT) -> str:
+    """Return the first ``limit`` word pieces of ``text`` joined to words; a word BERT can't spell is ``[UNK]``."""
+    pieces: list[str] = []
+    for word in split(text):
+        if len(pieces) >= limit:
+            break
+        pieces += _spell(word.form)
+    return " ".join(pieces[:limit]).replace(" ##", "")
+
+
+@lru_cache(maxsize=1)
+def load_bert_pieces() -> Pieces:
+    """Return BERT's uncased vocabulary, which comes with the package; it is read once."""
+    return Pieces.load(Path(__file__).with_name("bert_uncased_vocab.txt"))
+
+
+@lru_cache(maxsize=CACHED_WORDS)
+def _spell(form: str) -> tuple[str, ...]:
+    return load_bert_pieces().spell(form)

@@ -55,7 +55,7 @@ def predict(
     out: Annotated[str, typer.Option(help="a folder for the predictions, one JSON Lines file a set")],
 ) -> None:
     """Write a model's predictions on data sets, and print its scores on each."""
-    from riseq.train.baselines.predictions import predict_sets
+    from riseq.train.baseline_predictions import predict_sets
 
     for found in predict_sets(system, model, data, out):
         print(json.dumps(found), flush=True)

@@ -13,7 +13,7 @@ from riseq.core.batch import PhraseIndex
 from riseq.core.edits import Op
 from riseq.core.levenshtein import gold_edits
 from riseq.core.packed import Packed
-from riseq.model.collate import take_ragged
+from riseq.model.inputs import take_ragged
 
 Ops = NDArray[np.int8]
 

@@ -38,8 +38,7 @@ def train_recipe(
         overrides["seed"] = seed
     values = {**read_values(recipe), **overrides}
     if "system" in values:
-        from riseq.train.baselines.loop import train_baseline
-        from riseq.train.baselines.settings import baseline_settings
+        from riseq.train.baseline_loop import baseline_settings, train_baseline
 
         return train_baseline(baseline_settings(values, str(recipe)), out, resume == "auto")
     return train(settings_from(values, str(recipe)), out, resume == "auto")

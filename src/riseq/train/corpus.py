@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from riseq.core.edits import MARKER
 from riseq.core.packed import Interner, Packed, pack
 from riseq.core.phrases import PhraseVocabulary
-from riseq.model.contexts import encode_context
+from riseq.model.inputs import encode_context
 from riseq.text.pieces import Pieces
 from riseq.text.words import forms
 from riseq.types import Example, InputError

@@ -12,12 +12,11 @@ from torch import Tensor
 
 from riseq.core import batch as core
 from riseq.core.packed import Packed
-from riseq.model.collate import Batch, SpanBatch, find_spans
-from riseq.model.ensemble import Ensemble
-from riseq.model.network import Inputs
+from riseq.model.inputs import Batch, SpanBatch, find_spans
+from riseq.model.network import Ensemble, Inputs
 from riseq.train.actions import Actions, draw_epsilon, draw_guided, reach, reward, scale_rewards
 from riseq.train.corpus import Corpus
-from riseq.train.graphs import GraphedEncoder
+from riseq.train.cuda_graphs import GraphedEncoder
 from riseq.train.objective import consistency_loss, gumbel_argmax, imitation_loss, leave_one_out, policy_loss
 from riseq.train.policy import Policy
 from riseq.train.processes import Processes

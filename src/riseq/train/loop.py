@@ -17,16 +17,16 @@ from torch import nn
 from riseq.model.checkpoint import Checkpoint, save_checkpoint
 from riseq.train.actions import take_actions
 from riseq.train.card import write_card
-from riseq.train.feed import run_ahead
 from riseq.train.learner import Learner, StepLog, Work
 from riseq.train.optimiser import Average, build_optimiser, rate_at, set_rates
-from riseq.train.pool import Pool
 from riseq.train.predictions import score_passes
+from riseq.train.prefetch import run_ahead
+from riseq.train.preparation import Setup, load_teacher, prepare, sampler_threads
 from riseq.train.processes import Processes
+from riseq.train.random_streams import Stream, derive_seed, make_rng
 from riseq.train.resume import BEST, load_progress, open_run, save_progress
-from riseq.train.seeds import Stream, derive_seed, make_rng
 from riseq.train.settings import TrainSettings
-from riseq.train.setup import Setup, load_teacher, prepare, sampler_threads
+from riseq.train.state_pool import Pool
 from riseq.train.states import States, cut_batches, lengths_in_pieces
 from riseq.train.tracking import Tracker
 

@@ -15,11 +15,11 @@ from torch import Tensor
 
 from riseq.core.batch import PhraseIndex, index_phrases
 from riseq.core.packed import Packed
-from riseq.model.collate import Batch, SpanBatch, find_spans
+from riseq.model.inputs import Batch, SpanBatch, find_spans
 from riseq.model.network import Inputs, Spans
 from riseq.train.actions import Ops, reach
 from riseq.train.corpus import Corpus, Lexicon
-from riseq.train.graphs import pad_width
+from riseq.train.cuda_graphs import pad_width
 from riseq.train.states import States, collate_states, lengths_in_pieces, sorted_batches, start_states
 
 ROLLOUT_PIECES = 131_072

@@ -10,7 +10,7 @@ from riseq.data.dataset import load_dataset
 from riseq.data.tables import write_rows
 from riseq.metrics.scores import Scores, score
 from riseq.model.checkpoint import load_checkpoint
-from riseq.model.device import pick_device
+from riseq.model.network import pick_device
 from riseq.train.corpus import Corpus, Lexicon, build_corpus
 from riseq.train.policy import Policy
 
@@ -42,7 +42,7 @@ def score_models(
 
     With ``out``, each set's outputs go to a JSON Lines file there: id, and the question after each pass.
     """
-    from riseq.train.setup import load_ensemble
+    from riseq.train.preparation import load_ensemble
 
     first = load_checkpoint(folders[0])
     interner = Interner(word for phrase in first.phrases for word in phrase)

@@ -12,7 +12,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from riseq.model.folders import make_folder, recover_folder
+from riseq.files import make_folder, recover_folder
 from riseq.train.optimiser import Average, load_optimiser, optimiser_tensors
 from riseq.types import InputError
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riseq.core.packed import Packed
-from riseq.model.collate import Batch, collate, take_ragged
+from riseq.model.inputs import Batch, collate, take_ragged
 from riseq.train.corpus import Corpus
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from riseq.data.sink import replace_file
+from riseq.files import replace_file
 
 COLUMNS = ("step", "epoch", "loss", "reward", "edited", "states_per_s", "sampling_share", "elapsed")
 

@@ -1,0 +1,1 @@
+"""The paper's learned baselines: Trans++, QGDiv and QuerySim (needs torch)."""

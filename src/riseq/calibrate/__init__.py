@@ -1,0 +1,1 @@
+"""A model made ready to ship: its confidence fitted, its export checked."""

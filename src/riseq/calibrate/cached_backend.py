@@ -1,0 +1,70 @@
+"""A network that reads each row once: to try many settings of the engine on one set takes no longer than one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from riseq.engine.backends import Backend, Reading, Scores
+from riseq.model.inputs import Batch, SpanBatch
+
+NEVER = -1e4
+"""The log-probability of every phrase but the best, which alone is remembered."""
+
+
+@dataclass(slots=True)
+class _Row:
+    """What is known of one row: its scores, and the best phrase at each span asked for."""
+
+    edits_BWE: Scores
+    phrases: int = 0
+    best: dict[tuple[int, int], tuple[int, float]] = field(default_factory=dict)
+
+
+class Remembering:
+    """A backend that keeps what another one read; rows come alone, as an int8 network wants them."""
+
+    batch_pieces = 1
+
+    def __init__(self, backend: Backend) -> None:
+        """Take the backend that reads what was not read yet."""
+        self.max_pieces = backend.max_pieces
+        self._backend = backend
+        self._rows: dict[bytes, _Row] = {}
+
+    def read(self, batch: Batch) -> Reading:
+        """Return what the network makes of a batch of one row."""
+        if len(batch.ids_BL) != 1:
+            raise ValueError(f"a batch of {len(batch.ids_BL)} rows, expected 1")
+        key = batch.ids_BL.tobytes() + batch.firsts_BW.tobytes()
+        reading = None
+        if key not in self._rows:
+            reading = self._backend.read(batch)
+            self._rows[key] = _Row(reading.edits_BWE.copy())
+        return _Remembered(self._rows[key], self._backend, batch, reading)
+
+
+class _Remembered:
+    """One row's reading, made again only where a phrase is wanted that was not wanted before."""
+
+    def __init__(self, row: _Row, backend: Backend, batch: Batch, reading: Reading | None) -> None:
+        self._row, self._backend, self._batch, self._reading = row, backend, batch, reading
+
+    @property
+    def edits_BWE(self) -> Scores:
+        return self._row.edits_BWE
+
+    def score_phrases(self, spans: SpanBatch) -> Scores:
+        places = list(zip(spans.start_N.tolist(), spans.end_N.tolist(), strict=True))
+        if any(place not in self._row.best for place in places):
+            self._reading = self._reading or self._backend.read(self._batch)
+            scores_NP = self._reading.score_phrases(spans)
+            self._row.phrases = scores_NP.shape[1]
+            for place, scores in zip(places, scores_NP, strict=True):
+                self._row.best[place] = (int(scores.argmax()), float(scores.max()))
+        known_NP = np.full((len(places), self._row.phrases), NEVER, dtype=np.float32)
+        for number, place in enumerate(places):
+            phrase, score = self._row.best[place]
+            known_NP[number, phrase] = score
+        return known_NP

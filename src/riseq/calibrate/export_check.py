@@ -1,0 +1,100 @@
+"""Whether an exported model says what its checkpoint says: the same questions through torch and through onnxruntime."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from riseq.engine.simplifier import Simplifier
+from riseq.terminal.progress import track
+from riseq.types import Example, InputError
+
+ASKED = {"float32": 1.0, "int8": 0.97}
+"""The share of questions that must come out with the checkpoint's own text, by precision."""
+MAX_LOSS = 0.3
+"""How much BLEU-4 may be lost where the questions have targets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How one engine's texts stand to the checkpoint's own."""
+
+    engine: str
+    questions: int
+    same: int
+    asked: float
+    bleu4: float | None
+    """None where not every question has a target."""
+    lost: float | None
+    """BLEU-4 below the checkpoint's own."""
+
+    @property
+    def share(self) -> float:
+        """The share of questions with the same text."""
+        return self.same / self.questions
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is as near as was asked; of few questions, one may differ where not all are asked for."""
+        allowed = 0 if self.asked == 1 else max(1, math.floor((1 - self.asked) * self.questions + 1e-9))
+        return self.questions - self.same <= allowed and (self.lost is None or self.lost <= MAX_LOSS)
+
+
+def check_parity(
+    checkpoint: Path, exported: Path, examples: Sequence[Example], console: Console | None = None
+) -> list[Agreement]:
+    """Return how onnxruntime's texts in float32, and in int8 where ``exported`` is that, stand to the checkpoint's."""
+    from riseq.model.export import export
+    from riseq.model.onnx_folder import read_exported
+
+    if not examples:
+        raise InputError("a parity check needs at least one example; got none")
+    precision = read_exported(exported).precision
+    targets = [example.target for example in examples if example.target is not None]
+    rate = _rate_by(targets) if len(targets) == len(examples) else None
+    own = _say(checkpoint, examples, "torch float32", console)
+    own_bleu = None if rate is None else rate(own)
+    found = [Agreement("torch float32", len(own), len(own), 1.0, own_bleu, None)]
+    with tempfile.TemporaryDirectory(prefix="riseq-parity-") as work:
+        folders = {precision: exported}
+        if precision != "float32":
+            export(checkpoint, Path(work) / "float32", "float32")
+            folders = {"float32": Path(work) / "float32", **folders}
+        for kind, folder in folders.items():
+            name = f"onnxruntime {kind}"
+            texts = _say(folder, examples, name, console)
+            same = sum(mine == theirs for mine, theirs in zip(texts, own, strict=True))
+            bleu = None if rate is None else rate(texts)
+            lost = None if bleu is None or own_bleu is None else own_bleu - bleu
+            found.append(Agreement(name, len(texts), same, ASKED[kind], bleu, lost))
+    return found
+
+
+def show_parity(console: Console, found: Sequence[Agreement]) -> None:
+    """Print one row an engine."""
+    table = Table(box=box.SIMPLE_HEAD if console.is_terminal else None, header_style="bold")
+    table.add_column("engine", no_wrap=True)
+    for title in ("n", "same text %", "asked %", "B-4", "lost"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for one in found:
+        bleu, lost = ("" if value is None else f"{value:.2f}" for value in (one.bleu4, one.lost))
+        table.add_row(one.engine, f"{one.questions:,}", f"{100 * one.share:.1f}", f"{100 * one.asked:g}", bleu, lost)
+    console.print(table)
+
+
+def _say(folder: Path, examples: Sequence[Example], title: str, console: Console | None) -> list[str]:
+    results = Simplifier.load(folder).batch(examples)
+    return [result.text for result in track(results, len(examples), title, console)]
+
+
+def _rate_by(targets: Sequence[str]) -> Callable[[Sequence[str]], float]:
+    from riseq.metrics.scores import score
+
+    return lambda texts: score(texts, targets).bleu4

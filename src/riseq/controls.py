@@ -1,0 +1,109 @@
+"""What a user may ask for beside the question: declared once here, and taken by every door of riseq in these words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypedDict
+
+from riseq.types import InputError
+
+NEUTRAL = 0.5
+"""The strength that takes the network's scores as they are."""
+MAX_PASSES = 3
+"""How many passes an engine makes at most, where nothing else is asked for."""
+
+
+class ControlOptions(TypedDict, total=False):
+    """The fields of ``Controls`` as the keyword arguments of a call."""
+
+    strength: float
+    protect: Iterable[str]
+    max_passes: int | None
+    n_best: int
+    guard: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Controls:
+    """How questions are edited; every field is checked, and a wrong one is an ``InputError``.
+
+    The metadata of a field is its help text wherever it is shown: on the command line, in the API's document, in tools.
+    """
+
+    strength: float = field(
+        default=NEUTRAL,
+        metadata={"help": "0 keeps the question, 0.5 is the model's own choice, 1 gives the shortest form."},
+    )
+    protect: tuple[str, ...] = field(default=(), metadata={"help": "Words that are left as they are."})
+    max_passes: int | None = field(
+        default=None,
+        metadata={"help": f"Edit in at most so many passes; the model's own number, mostly {MAX_PASSES}, where unset."},
+    )
+    n_best: int = field(default=1, metadata={"help": "Above 1 the result has up to so many alternatives."})
+    guard: bool = field(
+        default=True, metadata={"help": "Keep what only the question says, unless the model is sure that it may go."}
+    )
+
+    def __post_init__(self) -> None:
+        if isinstance(self.strength, bool) or not isinstance(self.strength, int | float) or not 0 <= self.strength <= 1:
+            raise InputError(f"strength is {self.strength!r}, expected a number from 0 to 1")
+        object.__setattr__(self, "strength", float(self.strength))
+        object.__setattr__(self, "protect", _check_protect(self.protect))
+        if self.max_passes is not None:
+            check_count("max_passes", self.max_passes)
+        check_count("n_best", self.n_best)
+        if not isinstance(self.guard, bool):
+            raise InputError(f"guard is {self.guard!r}, expected True or False")
+
+    @classmethod
+    def of(cls, controls: Controls | None = None, /, **options: Any) -> Controls:
+        """Return ``controls`` (else the defaults) with ``options``, which are ``ControlOptions``, on top of them."""
+        return replace(cls() if controls is None else controls, **_check_names(options))
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Controls:
+        """Return the controls that ``to_dict`` wrote; what is missing has its default."""
+        return cls(**_check_names(values))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields that differ from the defaults, as JSON has them."""
+        values = {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) != one.default}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+    def protected_words(self) -> tuple[tuple[str, ...], ...]:
+        """Return the words of each protected phrase."""
+        return tuple(_find_words(phrase) for phrase in self.protect)
+
+
+def check_count(name: str, value: int) -> int:
+    """Return ``value``, which is a whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InputError(f"{name} is {value!r}, expected 1 or more")
+    return value
+
+
+def _check_names(values: Mapping[str, Any]) -> dict[str, Any]:
+    known = [one.name for one in fields(Controls)]
+    for name in values:
+        if name not in known:
+            raise InputError(f"{name!r} is no control, expected one of {', '.join(known)}")
+    return dict(values)
+
+
+def _check_protect(protect: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(protect, str | bytes) or not isinstance(protect, Iterable):
+        raise InputError(f"protect is a {type(protect).__name__}, expected a list of strings")
+    phrases = tuple(protect)
+    for index, phrase in enumerate(phrases):
+        if not isinstance(phrase, str):
+            raise InputError(f"protect[{index}] is a {type(phrase).__name__}, expected a string")
+        if not _find_words(phrase):
+            raise InputError(f"protect[{index}] is {phrase!r}, expected at least one word")
+    return phrases
+
+
+def _find_words(phrase: str) -> tuple[str, ...]:
+    from riseq.text.words import forms  # it loads a tokenizer, which a command's --help can do without
+
+    return tuple(forms(phrase))

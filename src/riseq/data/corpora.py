@@ -1,0 +1,262 @@
+"""The official files of CANARD and TREC CAsT 2019, and the paper's convention of what a question's context shows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from riseq.data.rows import BadRow, FieldError, OnBad, describe, sift, take, take_text, take_utterances
+from riseq.data.source import check_source, decode_line, name_source, open_source, read_lines, read_text
+from riseq.types import Example, InputError
+
+PAPER_TURNS = 3
+"""How many of the last turns the paper's models read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Convention:
+    """Which parts of a dialogue an example shows; as it stands, the paper's convention without answers.
+
+    Page and section titles are never shown. The paper's limits of 3 turns and of 30 word pieces an utterance belong
+    to a model's input: examples hold the whole dialogue unless ``turns`` says otherwise.
+    """
+
+    answers: bool = False
+    """Whether each earlier question is followed by its answer."""
+
+    turns: int | None = None
+    """How many of the last turns are shown (the paper's models read PAPER_TURNS); None shows all."""
+
+    first_resolved: bool = True
+    """Whether the dialogue's first question is shown in its self-contained form, not raw. It has no context that
+    could explain it. The first of a window that starts later is raw like the rest."""
+
+    keep_first_turns: bool | None = None
+    """Whether questions without context are examples; None does as the paper does with the corpus."""
+
+    def __post_init__(self) -> None:
+        if self.turns is not None and self.turns < 0:
+            raise ValueError(f"turns is {self.turns}, expected 0 or more, or None for all")
+
+    def show(self, questions: Sequence[str], answers: Sequence[str], first: str | None) -> tuple[str, ...]:
+        """Return the context after the raw ``questions`` and their ``answers``; ``first`` is the first, resolved."""
+        shown = list(questions)
+        if shown and self.first_resolved and first is not None:
+            shown[0] = first
+        start = 0 if self.turns is None else max(0, len(shown) - self.turns)
+        if not self.answers:
+            return tuple(shown[start:])
+        turns = list(zip(shown, answers, strict=True))[start:]
+        return tuple(utterance for turn in turns for utterance in turn)
+
+
+PAPER = Convention()
+"""The paper's convention, without answers."""
+
+
+_BLANK = " \t\r\n"
+
+
+def read_objects(path: str | Path) -> Iterator[tuple[int, dict[str, object]] | BadRow]:
+    """Yield each object of the list in the file at ``path`` with its line."""
+    name, text = name_source(path), read_text(path)
+    decode = json.JSONDecoder().raw_decode
+    place = _skip_blank(text, 0)
+    if text[place : place + 1] != "[":
+        raise InputError(f"{name}: got {describe(text[place : place + 20])}, expected a JSON list")
+    line, counted = 1, 0
+    place = _skip_blank(text, place + 1)
+    while text[place : place + 1] != "]":
+        line, counted = line + text.count("\n", counted, place), place
+        try:
+            value, place = decode(text, place)
+        except json.JSONDecodeError as error:
+            # Where one object breaks, nobody knows where the next one starts.
+            raise InputError(f"{name}:{error.lineno}: broken JSON: {error.msg} (character {error.colno})") from None
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{name}:{line}: not usable JSON: {error}") from None
+        if isinstance(value, dict):
+            yield line, value
+        else:
+            yield BadRow(name, line, f"got {describe(value)}, expected an object")
+        place = _skip_blank(text, place)
+        if text[place : place + 1] == ",":
+            place = _skip_blank(text, place + 1)
+        elif text[place : place + 1] != "]":
+            here = 1 + text.count("\n", 0, place)
+            got = describe(text[place : place + 20]) if place < len(text) else "the end of the file"
+            raise InputError(f"{name}:{here}: broken JSON: got {got}, expected ',' or ']'")
+
+
+def _skip_blank(text: str, place: int) -> int:
+    while place < len(text) and text[place] in _BLANK:
+        place += 1
+    return place
+
+
+_TITLES = 2
+"""History starts with the page's and the section's title."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    dialogue: str
+    number: int
+    questions: tuple[str, ...]
+    answers: tuple[str, ...]
+    raw: str
+    resolved: str
+
+
+def read_canard(
+    path: str | Path, *, split: str | None = None, convention: Convention = PAPER, on_bad: OnBad | None = None
+) -> Iterator[Example]:
+    """Yield the examples of CANARD's file at ``path`` in its order; bad rows are treated as in ``read_examples``.
+
+    An id is ``canard-SPLIT-DIALOGUE-NUMBER``; the split is the file's name up to its first dot unless it is given.
+    """
+    check_source(path)
+    return sift(_make_canard_examples(path, split or Path(path).name.partition(".")[0], convention), on_bad)
+
+
+def _make_canard_examples(path: str | Path, split: str, convention: Convention) -> Iterator[Example | BadRow]:
+    turns: list[_Turn] = []
+    for outcome in _read_turns(path):
+        if isinstance(outcome, BadRow):
+            yield outcome
+        else:
+            turns.append(outcome)
+    # A dialogue's first turn is the one with no history; the context of its later turns shows its resolved form.
+    firsts = {turn.dialogue: turn.resolved for turn in turns if not turn.questions}
+    for turn in turns:
+        if turn.questions or convention.keep_first_turns:
+            yield Example(
+                id=f"canard-{split}-{turn.dialogue}-{turn.number}",
+                context=convention.show(turn.questions, turn.answers, firsts.get(turn.dialogue)),
+                question=turn.resolved,
+                target=turn.raw,
+            )
+
+
+def _read_turns(path: str | Path) -> Iterator[_Turn | BadRow]:
+    for outcome in read_objects(path):
+        if isinstance(outcome, BadRow):
+            yield outcome
+            continue
+        line, row = outcome
+        try:
+            yield _parse_turn(row)
+        except FieldError as error:
+            yield BadRow(name_source(path), line, str(error))
+
+
+def _parse_turn(row: dict[str, object]) -> _Turn:
+    history = take_utterances(row, "History")
+    if len(history) < _TITLES or len(history) % 2:
+        raise FieldError(f"History: got {len(history)} strings, expected two titles, then questions with answers")
+    number = take(row, "Question_no", "a number")
+    if type(number) is not int:
+        raise FieldError(f"Question_no: got {describe(number)}, expected a whole number")
+    return _Turn(
+        dialogue=take_text(row, "QuAC_dialog_id"),
+        number=number,
+        questions=history[_TITLES::2],
+        answers=history[_TITLES + 1 :: 2],
+        raw=take_text(row, "Question"),
+        resolved=take_text(row, "Rewrite"),
+    )
+
+
+_TOPICS, _RESOLVED = "evaluation_topics_", "evaluation_topics_annotated_resolved_"
+
+
+def find_resolved(topics: str | Path) -> Path:
+    """Return the path of the resolved turns that belong to ``topics``, by its official name."""
+    path = Path(topics)
+    stem = path.name.removesuffix(".gz").removesuffix(".json")
+    if not stem.startswith(_TOPICS):
+        raise InputError(f"{topics}: no resolved turns are given, expected a name like {_TOPICS}v1.0.json to find them")
+    return path.with_name(f"{_RESOLVED}{stem.removeprefix(_TOPICS)}.tsv")
+
+
+def read_cast(
+    topics: str | Path,
+    resolved: str | Path | None = None,
+    *,
+    convention: Convention = PAPER,
+    on_bad: OnBad | None = None,
+) -> Iterator[Example]:
+    """Yield the examples of CAsT 2019's ``topics`` in their order; bad rows are treated as in ``read_examples``.
+
+    The ``resolved`` forms are looked for beside the topics unless they are given. An id is ``TOPIC_TURN``.
+    """
+    if convention.answers:
+        raise InputError(f"{topics}: CAsT 2019 has no answers, expected a convention without them")
+    check_source(topics)
+    forms = find_resolved(topics) if resolved is None else Path(resolved)
+    check_source(forms)
+    return sift(_make_cast_examples(topics, forms, convention), on_bad)
+
+
+def _make_cast_examples(topics: str | Path, forms: Path, convention: Convention) -> Iterator[Example | BadRow]:
+    resolved: dict[str, str] = {}
+    for outcome in _read_resolved(forms):
+        if isinstance(outcome, BadRow):
+            yield outcome
+        else:
+            resolved[outcome[0]] = outcome[1]
+    for topic in read_objects(topics):
+        if isinstance(topic, BadRow):
+            yield topic
+            continue
+        line, row = topic
+        try:
+            for example in _read_topic(row, resolved, convention):
+                if isinstance(example, Example):
+                    yield example
+                else:
+                    yield BadRow(name_source(topics), line, f"turn {example}: no resolved form in {forms.name}")
+        except FieldError as error:
+            yield BadRow(name_source(topics), line, str(error))
+
+
+def _read_resolved(path: Path) -> Iterator[tuple[str, str] | BadRow]:
+    with open_source(path) as file:
+        for number, line in enumerate(read_lines(file, str(path)), 1):
+            # Only the line's end goes: the official texts keep the blanks they end in. Quotes are plain text here.
+            name, tab, text = decode_line(line, str(path), number).rstrip("\r\n").partition("\t")
+            if tab and name and text.strip():
+                yield name, text
+            elif name or tab:
+                yield BadRow(
+                    str(path), number, f"got {describe(name + tab + text)}, expected TOPIC_TURN, a tab and a text"
+                )
+
+
+def _read_topic(
+    topic: Mapping[str, object], resolved: Mapping[str, str], convention: Convention
+) -> Iterator[Example | str]:
+    """Yield the topic's examples, or the name of a turn that ``resolved`` lacks.
+
+    A turn without a raw form ends the topic: the contexts of the later ones would lack it.
+    """
+    number = take(topic, "number", "a number")
+    turns = take(topic, "turn", "a list of turns")
+    if not isinstance(turns, list):
+        raise FieldError(f"turn: got {describe(turns)}, expected a list of turns")
+    raws: list[str] = []
+    first: str | None = None
+    for place, turn in enumerate(turns):
+        if not isinstance(turn, dict):
+            raise FieldError(f"turn[{place}]: got {describe(turn)}, expected an object")
+        name = f"{number}_{take(turn, 'number', 'a number')}"
+        raw = take_text(turn, "raw_utterance")
+        if name not in resolved:
+            yield name
+        elif raws or convention.keep_first_turns is not False:
+            yield Example(name, convention.show(raws, (), first), question=resolved[name], target=raw)
+        if not raws:
+            first = resolved.get(name)
+        raws.append(raw)

@@ -1,0 +1,294 @@
+"""The file formats of tables: JSONL, CSV, TSV, and Parquet by pyarrow, which loads only when it is needed."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, BinaryIO
+
+from riseq.data.rows import COLUMNS, BadRow, FieldError, check_columns, describe, list_names, parse_cell
+from riseq.data.source import not_utf8, read_lines
+from riseq.types import InputError
+
+
+def read_jsonl(file: BinaryIO, name: str, need_target: bool) -> Iterator[tuple[int, dict[str, object]] | BadRow]:  # noqa: ARG001
+    """Yield each object with its line; blank lines are passed over."""
+    for number, line in enumerate(read_lines(file, name), 1):
+        if line.isspace():
+            continue
+        try:
+            row = json.loads(line.rstrip().decode())
+        except UnicodeDecodeError as error:
+            yield BadRow(name, number, not_utf8(error))
+        except json.JSONDecodeError as error:
+            yield BadRow(name, number, f"not JSON: {error.msg} at character {error.pos + 1}, expected an object")
+        except (ValueError, RecursionError) as error:
+            # Numbers of thousands of digits and thousands of brackets.
+            yield BadRow(name, number, f"not usable JSON: {error}, expected an object")
+        else:
+            if isinstance(row, dict):
+                yield number, row
+            else:
+                yield BadRow(name, number, f"got {describe(row)}, expected an object with context and question")
+
+
+class JsonlWriter:
+    """Writes each row as it comes; with ``flush`` all the way."""
+
+    def __init__(self, file: BinaryIO, flush: bool = False) -> None:
+        self._file = file
+        self._flush = flush
+
+    def write(self, row: Mapping[str, object]) -> None:
+        """Write one line."""
+        self._file.write(json.dumps(dict(row), ensure_ascii=False).encode() + b"\n")
+        if self._flush:  # whoever reads the other end of a pipe gets each row when it is there
+            self._file.flush()
+
+    def finish(self, columns: Sequence[str]) -> None:
+        """Do nothing: a line is whole when it is written."""
+
+    def abandon(self) -> None:
+        """Do nothing: nothing is held."""
+
+
+_LONGEST_CELL = 1 << 24
+_END = "\r\n"
+
+
+def read_delimited(
+    file: BinaryIO, name: str, need_target: bool, delimiter: str
+) -> Iterator[tuple[int, dict[str, object]] | BadRow]:
+    """Yield each row below the header with its first line; empty lines are passed over."""
+    # The module's limit of 128 KiB a cell is too low for a long dialogue, and none would let an unclosed quote take
+    # all memory. It belongs to the whole process, so it is only ever raised.
+    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
+    faults: list[str] = []
+    # strict: without it a stray quote changes the text in silence.
+    records = csv.reader(_decode(read_lines(file, name), faults), delimiter=delimiter, strict=True)
+    header = _read_header(records, name, faults)
+    check_columns(name, header, need_target)
+    while True:
+        line = records.line_num + 1
+        try:
+            cells = next(records)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            faults.append(f"broken quotes: {error}")
+            cells = [""]
+        if faults:
+            yield BadRow(name, line, faults[0])
+            faults.clear()
+        elif cells and len(cells) != len(header):
+            yield BadRow(name, line, f"got {len(cells)} cells, expected {len(header)}: {list_names(header)}")
+        elif cells:
+            row: dict[str, object] = dict(zip(header, cells, strict=True))
+            try:
+                row["context"] = parse_cell(str(row["context"]))
+            except FieldError as error:
+                yield BadRow(name, line, str(error))
+            else:
+                yield line, row
+
+
+def _decode(lines: Iterable[bytes], faults: list[str]) -> Iterator[str]:
+    """Yield each line's text; a line that is not UTF-8 leaves word in ``faults`` for whoever has its record."""
+    for line in lines:
+        try:
+            yield line.decode()
+        except UnicodeDecodeError as error:
+            faults.append(not_utf8(error))
+            yield line.decode(errors="replace")
+
+
+def _read_header(records: Iterator[list[str]], name: str, faults: list[str]) -> list[str]:
+    try:
+        header = [column.strip() for column in next(records, [])]
+    except csv.Error as error:
+        raise InputError(f"{name}:1: broken quotes: {error}, expected a header") from None
+    if faults:
+        raise InputError(f"{name}:1: {faults[0]}")
+    if not header:
+        raise InputError(f"{name}: no header, expected one with the columns {', '.join(COLUMNS)}")
+    for column in header:
+        if header.count(column) > 1:
+            raise InputError(f"{name}:1: the column {column!r} is there twice, expected once")
+    return header
+
+
+class DelimitedWriter:
+    """Writes a header with the first row's columns, then each row as it comes."""
+
+    def __init__(self, file: BinaryIO, delimiter: str) -> None:
+        # The terminator decides which cells Python 3.11 and 3.12 quote: with this one, those with either half of it.
+        self._records = csv.writer(_Lines(file), delimiter=delimiter, lineterminator=_END)
+        self._columns: list[str] | None = None
+
+    def write(self, row: Mapping[str, object]) -> None:
+        """Write one row, below the header."""
+        columns = self._start(row) if self._columns is None else self._columns
+        cells = [_cell(row.get(column)) for column in columns]
+        if not row.keys() <= set(columns):
+            extra = next(column for column in row if column not in columns)
+            raise FieldError(f"the column {extra!r} is not in the first row; expected {', '.join(columns)}")
+        self._records.writerow(cells)
+
+    def finish(self, columns: Sequence[str]) -> None:
+        """Write the header where no row came."""
+        if self._columns is None:
+            self._start(columns)
+
+    def abandon(self) -> None:
+        """Do nothing: nothing is held."""
+
+    def _start(self, columns: Iterable[str]) -> list[str]:
+        self._columns = list(columns)
+        self._records.writerow(self._columns)
+        return self._columns
+
+
+class _Lines:
+    """Takes the csv module's finished records and writes them as UTF-8 lines."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def write(self, record: str) -> None:
+        self._file.write(record.removesuffix(_END).encode() + b"\n")
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+_BATCH = 4096
+
+
+def check_pyarrow() -> None:
+    """Raise where pyarrow is not installed."""
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError:
+        raise InputError("Parquet needs pyarrow, which is not installed: pip install 'riseq[scale]'") from None
+
+
+def read_parquet(
+    file: BinaryIO, name: str, need_target: bool, first: int = 0, rows: int | None = None
+) -> Iterator[tuple[int, dict[str, object]] | BadRow]:
+    """Yield each row with its number, a batch in memory at a time; the ``rows`` after the ``first`` where it is said.
+
+    Only the row groups that have some of them are read.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    number = first
+    try:
+        table = pq.ParquetFile(file)
+        check_columns(name, table.schema_arrow.names, need_target)
+        left = table.metadata.num_rows - first if rows is None else rows
+        groups, skip = _find_groups(table.metadata, first, left)
+        for batch in table.iter_batches(batch_size=_BATCH, row_groups=groups):
+            wanted = batch.slice(skip, left)
+            skip, left = max(0, skip - batch.num_rows), left - wanted.num_rows
+            for row in wanted.to_pylist():
+                number += 1
+                yield _place(row, name, number)
+    except UnicodeDecodeError:
+        raise InputError(f"{name}: a string after row {number} is not UTF-8") from None
+    except (pa.ArrowException, OSError) as error:
+        told = str(error).partition("\n")[0]
+        raise InputError(f"{name}: not a whole Parquet file (after row {number}): {told}") from None
+
+
+def _find_groups(metadata: Any, first: int, rows: int) -> tuple[list[int], int]:
+    """Return the row groups with the ``rows`` after the ``first``, and how many rows of those to pass over."""
+    groups: list[int] = []
+    skip = before = 0
+    for group in range(metadata.num_row_groups):
+        after = before + metadata.row_group(group).num_rows
+        if before < first + rows and first < after:
+            skip = skip if groups else first - before
+            groups.append(group)
+        before = after
+    return groups, skip
+
+
+def _place(row: dict[str, object], name: str, number: int) -> tuple[int, dict[str, object]] | BadRow:
+    context = row["context"]
+    if isinstance(context, str):
+        try:
+            row["context"] = parse_cell(context)
+        except FieldError as error:
+            return BadRow(name, number, str(error))
+    return number, row
+
+
+class ParquetWriter:
+    """Writes a row group for every few thousand rows; the first group decides the types."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._rows: list[Mapping[str, object]] = []
+        self._columns: list[str] | None = None
+        self._writer: Any = None
+
+    def write(self, row: Mapping[str, object]) -> None:
+        """Hold one row, and write the group it fills."""
+        if self._columns is None:
+            self._columns = list(row)
+        elif not row.keys() <= set(self._columns):
+            extra = next(column for column in row if column not in self._columns)
+            raise FieldError(f"the column {extra!r} is not in the first row; expected {', '.join(self._columns)}")
+        self._rows.append(row)
+        if len(self._rows) == _BATCH:
+            self._write_group(self._columns)
+
+    def finish(self, columns: Sequence[str]) -> None:
+        """Write what is held and the file's end."""
+        self._columns = list(columns) if self._columns is None else self._columns
+        if self._rows or self._writer is None:
+            self._write_group(self._columns)
+        self._writer.close()
+
+    def abandon(self) -> None:
+        """Close pyarrow's side; the file is not a whole one and its owner removes it."""
+        if self._writer is not None:
+            with suppress(Exception):
+                self._writer.close()
+
+    def _write_group(self, columns: Sequence[str]) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        types = {name: self._writer.schema.field(name).type for name in columns} if self._writer else _known_types()
+        arrays = []
+        for column in columns:
+            values = [row.get(column) for row in self._rows]
+            try:
+                array = pa.array(values, type=types.get(column))
+            except UnicodeEncodeError:
+                raise
+            except (pa.ArrowException, OverflowError, TypeError) as error:
+                told = str(error).partition("\n")[0]
+                raise FieldError(f"the column {column!r} does not hold one type: {told}") from None
+            # A column that is empty so far has no type; text is what most columns turn out to hold.
+            arrays.append(array.cast(pa.string()) if pa.types.is_null(array.type) else array)
+        group = pa.Table.from_arrays(arrays, names=columns)
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._file, group.schema)
+        self._writer.write_table(group)
+        self._rows = []
+
+
+def _known_types() -> dict[str, Any]:
+    import pyarrow as pa
+
+    # A column may be empty in the first group, or all of them: its type must not depend on that.
+    texts = dict.fromkeys(("id", "question", "target", "text", "steps", "alternatives"), pa.string())
+    return {**texts, "context": pa.list_(pa.string()), "truncated": pa.bool_(), "confidence": pa.float64()}

@@ -1,0 +1,209 @@
+"""Rows of a table of questions: their columns, the checks that make a row an example, and bad rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+from riseq.types import Example, InputError
+
+SHOWN = 20
+"""How many bad rows a message lists before it counts the rest."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """One row that cannot be used: its file, its line (its row number in Parquet) and what is wrong with it."""
+
+    file: str
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.reason}"
+
+    def as_row(self) -> dict[str, object]:
+        """Return the row that tells of it in a table."""
+        return {"line": self.line, "reason": _writable(self.reason), "file": _writable(self.file)}
+
+
+def _writable(text: str) -> str:
+    """Return ``text`` with half surrogate pairs spelled out: the name of a file, or of a field, may have them."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+OnBad: TypeAlias = Callable[[BadRow], None]
+
+
+class BadRows(InputError):
+    """Every bad row of a file; the message has a line for each, up to a limit."""
+
+    def __init__(self, rows: Sequence[BadRow]) -> None:
+        lines = [str(row) for row in rows[:SHOWN]]
+        if len(rows) > SHOWN:
+            lines.append(f"and {len(rows) - SHOWN} more")
+        super().__init__("\n".join(lines))
+        self.rows = tuple(rows)
+
+    def __reduce__(self) -> tuple[type[BadRows], tuple[tuple[BadRow, ...]]]:
+        # An exception is pickled with its message alone, which is not what __init__ takes.
+        return BadRows, (self.rows,)
+
+
+def sift(outcomes: Iterable[T | BadRow], on_bad: OnBad | None) -> Iterator[T]:
+    """Yield the good outcomes; each bad row goes to ``on_bad``, or all are raised together after the last outcome."""
+    bad: list[BadRow] = []
+    report = bad.append if on_bad is None else on_bad
+    for outcome in outcomes:
+        if isinstance(outcome, BadRow):
+            report(outcome)
+        else:
+            yield outcome
+    if bad:
+        raise BadRows(bad)
+
+
+ReadDialogue: TypeAlias = Callable[[object], tuple[str, ...]]
+"""What makes utterances of a dialogue in another form."""
+
+COLUMNS = ("id", "context", "question", "target")
+REQUIRED = ("context", "question")
+
+_JSON_NAMES: dict[type, str] = {
+    bool: "the boolean",
+    int: "the number",
+    float: "the number",
+    str: "the string",
+    list: "the list",
+    dict: "the object",
+}
+_LONGEST_SHOWN = 60
+
+
+class FieldError(ValueError):
+    """What is wrong with one row, without its place: the reader that knows the place makes it a BadRow."""
+
+
+def describe(value: object) -> str:
+    """Return a short name for a value as JSON knows it, for messages."""
+    if value is None:
+        return "null"
+    shown = repr(value)
+    if len(shown) > _LONGEST_SHOWN:
+        shown = shown[: _LONGEST_SHOWN - 3] + "..."
+    return f"{_JSON_NAMES.get(type(value), f'the {type(value).__name__}')} {shown}"
+
+
+def list_names(names: Iterable[str]) -> str:
+    """Return the names in one line, for messages; one with a line break or the like in it is quoted."""
+    return ", ".join(name if name.isprintable() else repr(name) for name in names)
+
+
+def take(row: Mapping[str, object], field: str, expected: str) -> object:
+    """Return the value of ``field``, which the row must have."""
+    try:
+        return row[field]
+    except KeyError:
+        raise FieldError(f"{field}: missing, expected {expected}; got {list_names(row) or 'no fields'}") from None
+
+
+def take_text(row: Mapping[str, object], field: str) -> str:
+    """Return the text of ``field``, which must be there and not be blank."""
+    text = check_text(field, take(row, field, "a string"))
+    if not text or text.isspace():
+        raise FieldError(f"{field}: empty, expected some text")
+    return text
+
+
+def take_utterances(
+    row: Mapping[str, object], field: str, read_dialogue: ReadDialogue | None = None
+) -> tuple[str, ...]:
+    """Return the utterances of ``field``, which must be a list of strings, or one that ``read_dialogue`` makes such."""
+    value = take(row, field, "a list of strings")
+    if not isinstance(value, list):
+        raise FieldError(f"{field}: got {describe(value)}, expected a list of strings")
+    if read_dialogue is not None and not all(isinstance(utterance, str) for utterance in value):
+        try:
+            value = list(read_dialogue(value))
+        except InputError as error:
+            raise FieldError(str(error)) from None
+    for place, utterance in enumerate(value):
+        if type(utterance) is not str or not utterance.isascii():  # spares most utterances the longer check
+            check_text(f"{field}[{place}]", utterance)
+    return tuple(value)
+
+
+def check_text(field: str, value: object) -> str:
+    """Return ``value`` where it is a string that UTF-8 can hold."""
+    if not isinstance(value, str):
+        raise FieldError(f"{field}: got {describe(value)}, expected a string")
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            # JSON may spell such a thing ("\ud83d"); no file could ever be written with it.
+            raise FieldError(f"{field}: half a surrogate pair at character {error.start}, expected Unicode") from None
+    return value
+
+
+def parse_cell(cell: str) -> list[object]:
+    """Return the utterances in a text cell: a JSON list, or plain text, which is one utterance."""
+    text = cell.strip()
+    if not text:
+        return []
+    if text.startswith("["):
+        try:
+            parsed = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            # "[laughs] and then?" is something a person says; '["and then?' is a list that was cut.
+            if text[1:].lstrip().startswith('"'):
+                raise FieldError(f"context: {describe(text)} is broken JSON ({error}), expected a JSON list") from None
+        else:
+            if isinstance(parsed, list):
+                return parsed
+    return [cell]
+
+
+def parse_example(
+    row: Mapping[str, object], number: int, need_target: bool, read_dialogue: ReadDialogue | None = None
+) -> Example:
+    """Return the example in ``row``; row ``number`` is its id where it has none."""
+    context = take_utterances(row, "context", read_dialogue)
+    question = take_text(row, "question")
+    name = row.get("id")
+    if type(name) is int:
+        name = str(name)
+    elif name is None or name == "":
+        name = str(number)
+    else:
+        name = check_text("id", name)
+    target = row.get("target")
+    if target is not None:
+        target = check_text("target", target)
+        if not target or target.isspace():
+            target = None
+    if need_target and target is None:
+        raise FieldError(f"target: {'empty' if 'target' in row else 'missing'}, expected some text")
+    return Example(id=name, context=context, question=question, target=target)
+
+
+def example_row(example: Example) -> dict[str, object]:
+    """Return the row that stands for ``example`` in a table; every example has the same columns."""
+    return {
+        "id": example.id,
+        "context": list(example.context),
+        "question": example.question,
+        "target": example.target,
+    }
+
+
+def check_columns(file: str, found: Iterable[str], need_target: bool) -> None:
+    """Raise where a table lacks a column that every row needs."""
+    columns = list(found)
+    for column in (*REQUIRED, "target") if need_target else REQUIRED:
+        if column not in columns:
+            raise InputError(f"{file}: no column {column!r}; the columns are {', '.join(map(repr, columns)) or 'none'}")

@@ -1,0 +1,142 @@
+"""The exported graphs at work, by onnxruntime."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from riseq.engine.backends import Scores
+from riseq.model.inputs import Batch, SpanBatch
+from riseq.model.onnx_folder import LAYOUT, Exported, read_exported
+from riseq.types import InputError
+
+FLOAT_BATCH_PIECES = 2_048
+GPU_BATCH_PIECES = 65_536
+SPIN_US = "200"
+"""How long a thread of the encoder's pool waits for work before it sleeps; an older onnxruntime passes over it."""
+CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxReading:
+    """A batch's edit scores, and the tensors that the phrase graph takes."""
+
+    edits_BWE: Scores
+    states_BLD: Scores
+    pieces_BLD: Scores
+    mask_BL: NDArray[np.bool_]
+    phraser: Any
+    span_pieces: int
+
+    def score_phrases(self, spans: SpanBatch) -> Scores:
+        """Return the log-probabilities [N, P] of all phrases at each span."""
+        # Rows without a span stay out: the graph makes keys and values of every row it is given.
+        rows, row_N = np.unique(spans.row_N, return_inverse=True)
+        every = len(rows) == len(self.mask_BL)
+        length_N = np.minimum(spans.end_N - spans.start_N, self.span_pieces)
+        places_NS = spans.start_N[:, None] + np.arange(length_N.max())[None, :]
+        feeds = {
+            "states": self.states_BLD if every else self.states_BLD[rows],
+            "pieces": self.pieces_BLD if every else self.pieces_BLD[rows],
+            "mask": self.mask_BL if every else self.mask_BL[rows],
+            "rows": row_N.astype(np.int64),
+            "places": np.minimum(places_NS, self.mask_BL.shape[1] - 1),
+            "lengths": length_N,
+        }
+        scores: Scores = self.phraser.run(["phrases"], feeds)[0]
+        return scores
+
+
+class OnnxBackend:
+    """An exported model in onnxruntime: on the GPU where it is one of float32 and onnxruntime can, else on the CPU."""
+
+    def __init__(self, exported: Exported, folder: Path, threads: int | None = None) -> None:
+        """Open the two graphs; ``threads`` is how many cores one call may use, all of them where it is None."""
+        self.max_pieces = exported.max_pieces
+        # An int8 graph scales a tensor by the largest value in it, so neighbours in a batch would change each other's
+        # scores: there each row is read alone, and a question has one answer whatever stands beside it.
+        self.batch_pieces = 1 if exported.precision == "int8" else FLOAT_BATCH_PIECES
+        providers = pick_providers(exported.precision, onnxruntime.get_available_providers())
+        self.workers = (threads or count_cores()) if exported.precision == "int8" else 1
+        self._alone: OnnxBackend | None = None
+        self._lock = Lock()
+        self._reopen = (folder.resolve(), threads)
+        self._span_pieces = exported.span_pieces
+        self._encoder = _open(exported.encoder, folder / LAYOUT.encoder, threads, providers)
+        if CUDA in self._encoder.get_providers():
+            self.batch_pieces = GPU_BATCH_PIECES
+        # Both pools have the same cores: if each waited for work by spinning, a question would take twice the time.
+        self._phraser = _open(exported.phraser, folder / LAYOUT.phraser, threads, providers, spin=False)
+        self._takes = {node.name for node in self._encoder.get_inputs()}
+        phrases = self._phraser.get_outputs()[0].shape[-1]
+        if phrases != len(exported.phrases):
+            raise InputError(
+                f"{folder}: {LAYOUT.phrases} has {len(exported.phrases)} phrases, {LAYOUT.phraser} {phrases}; "
+                "they don't belong together"
+            )
+
+    def __reduce__(self) -> tuple[Callable[[Path, int | None], OnnxBackend], tuple[Path, int | None]]:
+        # Sessions don't travel to another process; the folder does.
+        return _reopen, self._reopen
+
+    def read(self, batch: Batch) -> OnnxReading:
+        """Return what the encoder makes of ``batch``."""
+        mask = batch.mask_BL
+        feeds = {"ids": batch.ids_BL, "types": batch.types_BL, "mask": mask, "firsts": batch.firsts_BW[:, :-1]}
+        edits, states, pieces = self._encoder.run(
+            ["edits", "states", "pieces"], {name: feed for name, feed in feeds.items() if name in self._takes}
+        )
+        return OnnxReading(edits, states, pieces, mask, self._phraser, self._span_pieces)
+
+    def alone(self) -> OnnxBackend:
+        """Return the same model on one thread, opened when first asked for: its weights are in memory once more.
+
+        Threads that share a row wait for each other at every matrix; side by side on rows of their own they don't.
+        """
+        with self._lock:
+            if self._alone is None:
+                self._alone = _reopen(self._reopen[0], 1)
+            return self._alone
+
+
+def count_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _reopen(folder: Path, threads: int | None) -> OnnxBackend:
+    return OnnxBackend(read_exported(folder), folder, threads)
+
+
+def pick_providers(precision: str, available: Sequence[str]) -> list[str]:
+    """Return what is to run a graph, the best first.
+
+    CUDA has no kernel that quantises an activation: an int8 graph would cross between GPU and CPU at every matrix.
+    """
+    return [CUDA, CPU] if precision == "float32" and CUDA in available else [CPU]
+
+
+def _open(graph: bytes, path: Path, threads: int | None, providers: list[str], spin: bool = True) -> Any:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads or 0
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.intra_op.allow_spinning", "1" if spin else "0")
+    # Long enough for the gaps inside a pass; longer, and waiting takes the cores from whatever else runs. On two busy
+    # cores a pass of 48 pieces took half the processor time that it takes with onnxruntime's own limit.
+    options.add_session_config_entry("session.intra_op.spin_duration_us", SPIN_US)
+    # x86 without VNNI adds products in sixteen bits, where full int8 overflows: there, and only there, onnxruntime then
+    # takes a slower kernel that does not.
+    options.add_session_config_entry("session.x64quantprecision", "1")
+    try:
+        return onnxruntime.InferenceSession(graph, options, providers=providers)
+    except Exception as error:  # onnxruntime has a dozen kinds; all of them mean that the file is no good
+        raise InputError(f"{path}: onnxruntime cannot open it ({str(error).splitlines()[0][:200]})") from error

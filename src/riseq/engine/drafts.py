@@ -1,0 +1,211 @@
+"""Questions under way: what has been made of each so far, and many of them as one batch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
+from riseq.engine.confidence import Calibration
+from riseq.engine.pass_features import Signs
+from riseq.engine.rules.agreement import repair
+from riseq.engine.rules.new_information import Said
+from riseq.engine.rules.stranded_words import mend
+from riseq.model.inputs import UTTERANCES, Batch, encode_context
+from riseq.text.lexicon import is_content
+from riseq.text.pieces import Pieces
+from riseq.text.realise import realise
+from riseq.text.spacing import is_word
+from riseq.text.words import forms, split
+from riseq.types import Simplification, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The edits of one pass, the marker's first, and how probable each was."""
+
+    edits: list[Edit]
+    probabilities: list[float]
+    log_probability: float = 0.0
+    """Of all of them together."""
+    signs: Signs | None = None
+    """How sure the network was of them."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """One question in its dialogue, and what the passes so far have made of it."""
+
+    question: str
+    context: Sequence[str]
+    said: Said
+    """What the dialogue has said, whether the network sees it or not."""
+    context_ids: list[int]
+    """``[CLS] c1 [SEP] c2``, made once."""
+    has_context: bool
+    truncated: bool
+    """Whether any of the context, or the end of the question, is out of the network's sight."""
+    room: int
+    """How many pieces the marker and the question may have."""
+    text: str
+    words: list[str]
+    """The words of ``text``, the marker first."""
+    cuts: list[tuple[int, ...]]
+    """The pieces of the words that the network sees: the first ones, as many as there is room for."""
+    protect: Sequence[Sequence[str]] = ()
+    """The words of each phrase that is left alone."""
+    steps: list[Step] = field(default_factory=list)
+    log_probability: float | None = None
+    """Of the edits of every pass so far together; None before the first."""
+    signs: list[Signs] = field(default_factory=list)
+    """How sure the network was in each pass so far, one that changed nothing among them."""
+    branches: list[Simplification] = field(default_factory=list)
+    """What other edits than those chosen would have made of it."""
+
+    @property
+    def editable(self) -> bool:
+        """Whether a pass could change anything: a question with no dialogue before it has nothing to refer to."""
+        return self.has_context and len(self.cuts) > 1
+
+    @property
+    def unseen(self) -> int:
+        """How many words at the end the network does not see; they are kept as they are."""
+        return len(self.words) - len(self.cuts)
+
+    @property
+    def length(self) -> int:
+        """How many pieces the row has, with its last [SEP]."""
+        return len(self.context_ids) + sum(map(len, self.cuts)) + 1
+
+    @property
+    def names(self) -> list[bool]:
+        """Which words of ``text`` are written as names are: with a capital, and no function words."""
+        return [False, *(self.text[word.start].isupper() and is_content(word.form) for word in split(self.text))]
+
+    @property
+    def barred(self) -> NDArray[np.bool_]:
+        """Which edits at which words of ``text`` would touch what is protected."""
+        return find_protected(self.words, self.protect)
+
+    def advance(self, choice: Choice, pieces: Pieces) -> bool:
+        """Apply the edits of one pass; return whether they changed anything."""
+        self.log_probability = (self.log_probability or 0.0) + choice.log_probability
+        if choice.signs is not None:
+            self.signs.append(choice.signs)
+        if not any(edit.op for edit in choice.edits):
+            return False
+        unseen = self.unseen
+        chosen = choice.edits + [KEEP] * unseen
+        fixed = frozenset(np.flatnonzero(self.barred[:, Op.DELETE]).tolist()) if self.protect else frozenset()
+        edits = repair(self.words, mend(self.words, chosen, fixed), fixed)
+        reached = apply(self.words, edits)
+        # A mark alone is no question: an edit that would leave no word is not made.
+        if reached == self.words or not any(is_word(word) for word in reached[1:]):
+            return False
+        # What a rule does to a word that the network keeps follows from its other edits, and is as sure as they are.
+        likely = zip(chosen, edits, choice.probabilities + [1.0] * unseen, strict=True)
+        probabilities = [1.0 if was.op is Op.KEEP and now.op is not Op.KEEP else p for was, now, p in likely]
+        step = realise(self.text, edits, self.context, probabilities)
+        self.steps.append(step)
+        self.text = step.text
+        self.words = [MARKER, *forms(step.text)]
+        # What was out of sight once stays so, however short the rest becomes.
+        self.cuts = _cut(self.words[: len(self.words) - unseen], pieces, self.room)
+        return True
+
+    def finish(self, calibration: Calibration | None = None) -> Simplification:
+        """Return what was made of the question."""
+        probability = None if self.log_probability is None else math.exp(self.log_probability)
+        confidence = None
+        if calibration is not None:
+            confidence = calibration.rate(self.signs, self.has_context, self.said.has_answers, self.truncated)
+        return Simplification(
+            self.question, self.text, tuple(self.steps), self.truncated, confidence=confidence, probability=probability
+        )
+
+
+def start(
+    question: str,
+    context: Sequence[str],
+    pieces: Pieces,
+    max_pieces: int,
+    protect: Sequence[Sequence[str]] = (),
+) -> Draft:
+    """Return the draft of a question that nothing was done to.
+
+    Where question and context have more than ``max_pieces`` together, the oldest utterances go first; the last one
+    stays, and the question is edited as far as it fits behind it.
+    """
+    words = [MARKER, *forms(question)]
+    cuts = _cut(words, pieces, max_pieces)
+    length = sum(map(len, cuts)) + 1
+    encoded = encode_context(pieces, context)
+    for utterances in range(min(len(context), UTTERANCES) - 1, 0, -1):
+        if len(encoded.ids) + length <= max_pieces:
+            break
+        encoded = encode_context(pieces, context, utterances)
+    room = max_pieces - len(encoded.ids) - 1
+    if length > room + 1:
+        cuts = _cut(words, pieces, room)
+    has_context = any(piece not in (pieces.cls_id, pieces.sep_id) for piece in encoded.ids)
+    truncated = encoded.truncated or len(cuts) < len(words)
+    return Draft(
+        question, context, Said(context), encoded.ids, has_context, truncated, room, question, words, cuts, protect
+    )
+
+
+def find_protected(words: Sequence[str], protect: Iterable[Sequence[str]]) -> NDArray[np.bool_]:
+    """Return [W, 4], True where the edit would touch a protected phrase of ``words``: change it or split it."""
+    barred = np.zeros((len(words), len(Op)), dtype=np.bool_)
+    for phrase in protect:
+        for start in range(1, len(words) - len(phrase) + 1):
+            end = start + len(phrase)
+            if tuple(words[start:end]) == tuple(phrase):
+                barred[start:end, [Op.DELETE, Op.SUBSTITUTE]] = True
+                barred[start : end - 1, Op.INSERT] = True
+    return barred
+
+
+def gather(drafts: Sequence[Draft], pieces: Pieces) -> Batch:
+    """Return the padded batch of ``drafts``."""
+    context = [len(draft.context_ids) for draft in drafts]
+    words = [len(draft.cuts) for draft in drafts]
+    ids = [[*draft.context_ids, *chain.from_iterable(draft.cuts), pieces.sep_id] for draft in drafts]
+    # After the last word comes the last [SEP], and there a row's padding points to.
+    firsts = [[*accumulate(map(len, draft.cuts), initial=len(draft.context_ids))] for draft in drafts]
+    lengths = [len(row) for row in ids]
+    longest, most = max(lengths), max(words) + 1
+    ids_BL = np.array([row + [pieces.pad_id] * (longest - len(row)) for row in ids], dtype=np.int64)
+    firsts_BW = np.array([row + row[-1:] * (most - len(row)) for row in firsts], dtype=np.int64)
+    lengths_B, context_B, words_B = np.array([lengths, context, words], dtype=np.int64)
+    return Batch(ids_BL, lengths_B, context_B, firsts_BW, words_B)
+
+
+def split_batches(drafts: Sequence[Draft], batch_pieces: int) -> Iterator[list[Draft]]:
+    """Yield the drafts, the shortest first, in batches of at most ``batch_pieces`` pieces with their padding."""
+    batch: list[Draft] = []
+    for draft in sorted(drafts, key=lambda draft: draft.length):
+        if batch and (len(batch) + 1) * draft.length > batch_pieces:
+            yield batch
+            batch = []
+        batch.append(draft)
+    if batch:
+        yield batch
+
+
+def _cut(words: Sequence[str], pieces: Pieces, room: int) -> list[tuple[int, ...]]:
+    """Return the pieces of the first words, as many as have at most ``room`` pieces; the marker's is [SEP]."""
+    cuts: list[tuple[int, ...]] = [(pieces.sep_id,)]
+    room -= 1
+    for word in words[1:]:
+        cut = pieces.cut(word)
+        room -= len(cut)
+        if room < 0:
+            break
+        cuts.append(cut)
+    return cuts

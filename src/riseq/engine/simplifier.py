@@ -1,0 +1,199 @@
+"""The engine: a question in, edited in passes until nothing changes, the conversational question out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Unpack
+
+from riseq.controls import MAX_PASSES, ControlOptions, Controls, check_count
+from riseq.core.phrases import PhraseVocabulary
+from riseq.data.dialogue import Asked, Context, Item, check_items, read_item
+from riseq.engine.backends import Backend, Divisible
+from riseq.engine.confidence import Calibration, read_calibration
+from riseq.engine.decisions import choose, decide, find_shift
+from riseq.engine.drafts import Draft, gather, split_batches, start
+from riseq.engine.models import find_default_model, find_model
+from riseq.engine.variants import branch_off, pick
+from riseq.text.pieces import Pieces
+from riseq.types import InputError, Simplification
+
+WINDOW = 1_024
+"""How many examples are held at once: enough that neighbours by length need hardly any padding."""
+MANY = 8
+"""From how many batches on they are read side by side, where the backend can: a few are faster one after the other."""
+
+
+class Simplifier:
+    """Makes questions conversational with a trained model.
+
+    One may be called from several threads at a time, and pickled to other processes: there an exported model is opened
+    again from its folder.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        pieces: Pieces,
+        phrases: PhraseVocabulary,
+        max_passes: int = MAX_PASSES,
+        calibration: Calibration | None = None,
+    ) -> None:
+        """Take what runs the network, the pieces it reads, the phrases it says, and how its sureness is to be read."""
+        self.backend, self.pieces, self.phrases, self.calibration = backend, pieces, phrases, calibration
+        self.max_passes = check_count("max_passes", max_passes)
+
+    @classmethod
+    def load(
+        cls,
+        folder: str | Path | None = None,
+        *,
+        threads: int | None = None,
+        max_passes: int = MAX_PASSES,
+        calibrated: bool = True,
+    ) -> Simplifier:
+        """Return the engine for the model in ``folder``, an exported one or a checkpoint; else for the one that ships.
+
+        ``folder`` may also be the name of a model on the Hugging Face hub; see ``riseq.engine.models``.
+        ``threads`` is how many cores one call may use, all of them where it is None. Without ``calibrated`` the model's
+        calibration is left aside: every pass is taken, there is no guard, and no result has a confidence.
+        """
+        place = find_default_model() if folder is None else find_model(folder)
+        if place is None:
+            raise InputError("no model ships with this riseq; name the folder of one")
+        if threads is not None:
+            check_count("threads", threads)
+        backend, pieces, phrases, calibration = _open(place, threads, calibrated)
+        return cls(backend, pieces, phrases, max_passes, calibration)
+
+    def __call__(
+        self,
+        question: str,
+        context: Context = (),
+        *,
+        controls: Controls | None = None,
+        **options: Unpack[ControlOptions],
+    ) -> Simplification:
+        """Return the conversational form of ``question`` after the dialogue in ``context``, oldest utterance first.
+
+        ``context`` has strings, messages with role and content, (speaker, text) or (question, answer) pairs; see
+        ``riseq.data.dialogue``. ``strength`` shifts the log-probability of keeping a word against the other edits: 0
+        returns the question unchanged, 0.5 takes the network's own choices, 1 gives the shortest form; a higher one
+        never keeps more words in the first pass. ``protect`` names words that are left as they are wherever they
+        stand. ``n_best`` above 1 fills the result's ``alternatives``. ``max_passes`` is the engine's where it is None.
+        ``guard`` keeps what only the question says unless the network is sure that it may go.
+        """
+        return self._edit([read_item((question, context))], Controls.of(controls, **options))[0]
+
+    def batch(
+        self,
+        items: Iterable[Item],
+        *,
+        controls: Controls | None = None,
+        **options: Unpack[ControlOptions],
+    ) -> Iterator[Simplification]:
+        """Yield one result an item, in order, holding no more than a window of them in memory.
+
+        An item is an ``Example``, a dict with a ``question`` and a ``context``, or a (question, context) pair.
+        """
+        # Checked here, for a mistake should not wait for the first result.
+        check_items(items)
+        return self._batch(items, Controls.of(controls, **options))
+
+    def _batch(self, items: Iterable[Item], controls: Controls) -> Iterator[Simplification]:
+        remaining = (read_item(item, f"item {place}: ") for place, item in enumerate(items))
+        while window := list(islice(remaining, WINDOW)):
+            yield from self._edit(window, controls)
+
+    def follow(self, items: Iterable[Item], controls: Controls) -> Iterator[Draft]:
+        """Yield the draft of each item after its last pass, in order: its steps, and how sure each pass was."""
+        remaining = (read_item(item, f"item {place}: ") for place, item in enumerate(items))
+        while window := list(islice(remaining, WINDOW)):
+            yield from self._draft(window, controls)
+
+    def _edit(self, asked: Sequence[Asked], controls: Controls) -> list[Simplification]:
+        drafts = self._draft(asked, controls)
+        results = [draft.finish(self.calibration) for draft in drafts]
+        if controls.n_best == 1:
+            return results
+        return [
+            replace(result, alternatives=pick(result, draft.branches, controls.n_best))
+            for result, draft in zip(results, drafts, strict=True)
+        ]
+
+    def _draft(self, asked: Sequence[Asked], controls: Controls) -> list[Draft]:
+        room = self.backend.max_pieces
+        protect = controls.protected_words()
+        drafts = [start(question, context, self.pieces, room, protect) for question, context in asked]
+        active = [draft for draft in drafts if draft.editable]
+        # Strength 0 leaves the question as it is.
+        passes = (controls.max_passes or self.max_passes) if controls.strength > 0 else 0
+        for number in range(passes):
+            if not active:
+                break
+            # What a pass left as it was would be left so by the next: it leaves the batch.
+            batches = split_batches(active, self.backend.batch_pieces)
+            moved = self._advance_all(list(batches), controls, number)
+            active = [draft for batch in moved for draft in batch if draft.editable and self._wants_another(draft)]
+        return drafts
+
+    def _advance_all(self, batches: Sequence[list[Draft]], controls: Controls, number: int) -> list[list[Draft]]:
+        """Make pass ``number`` over all ``batches``, side by side where that is faster; return what it changed."""
+        backend = self.backend
+        if len(batches) < MANY or not isinstance(backend, Divisible) or backend.workers < 2:
+            return [self._advance(batch, controls, number, backend) for batch in batches]
+        alone = backend.alone()
+        with ThreadPoolExecutor(backend.workers) as pool:
+            return list(pool.map(lambda batch: self._advance(batch, controls, number, alone), batches))
+
+    def _advance(self, drafts: Sequence[Draft], controls: Controls, number: int, backend: Backend) -> list[Draft]:
+        """Make pass ``number`` over ``drafts`` and return those it changed."""
+        batch = gather(drafts, self.pieces)
+        reading = backend.read(batch)
+        shift, sureness = find_shift(controls.strength), 0.0
+        if self.calibration is not None:
+            # An edit that only a later pass wants has to be surer; one that is not leaves the milder form.
+            shift += self.calibration.later if number else 0.0
+            sureness = self.calibration.sureness if controls.guard else 0.0
+        ops = decide(reading.edits_BWE, drafts, shift, sureness)
+        (choices,) = choose(batch, reading, self.phrases, [ops])
+        if controls.n_best > 1:
+            branch_off(batch, reading, self.phrases, drafts, ops, self.pieces, self.calibration)
+        return [draft for draft, choice in zip(drafts, choices, strict=True) if draft.advance(choice, self.pieces)]
+
+    def _wants_another(self, draft: Draft) -> bool:
+        if self.calibration is None:
+            return True
+        return self.calibration.wants_another(draft.signs, draft.said.has_answers, draft.truncated)
+
+
+def _open(
+    folder: Path, threads: int | None, calibrated: bool
+) -> tuple[Backend, Pieces, PhraseVocabulary, Calibration | None]:
+    from riseq.model.onnx_folder import is_exported, read_exported
+
+    if is_exported(folder) or not any(folder.glob("*.safetensors")):
+        from riseq.engine.backends.onnx_runtime import OnnxBackend
+
+        exported = read_exported(folder)
+        calibration = read_calibration(folder, exported.config["checksums"]) if calibrated else None
+        return OnnxBackend(exported, folder, threads), exported.pieces, exported.phrases, calibration
+    try:
+        import torch
+
+        from riseq.engine.backends.pytorch import TorchBackend
+        from riseq.model.checkpoint import load_checkpoint
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"{folder}: a checkpoint needs the package {error.name!r}; install it with: pip install 'riseq[train]', "
+            "or turn the checkpoint into a model that needs less with: riseq export"
+        ) from error
+    if threads is not None:
+        torch.set_num_threads(threads)
+    checkpoint = load_checkpoint(folder)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    calibration = read_calibration(folder) if calibrated else None
+    return TorchBackend(checkpoint.network, device), checkpoint.pieces, checkpoint.phrases, calibration

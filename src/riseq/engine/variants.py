@@ -1,0 +1,91 @@
+"""Other forms of a question, milder and stronger, from the readings that its own passes made anyway."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from riseq.core.edits import Op
+from riseq.core.levenshtein import distance
+from riseq.core.phrases import PhraseVocabulary
+from riseq.engine.backends import Reading
+from riseq.engine.confidence import Calibration
+from riseq.engine.decisions import Ops, choose, decide, find_runs, find_shift
+from riseq.engine.drafts import Draft
+from riseq.model.inputs import Batch
+from riseq.text.pieces import Pieces
+from riseq.text.words import forms
+from riseq.types import Simplification
+
+LADDER = (0.15, 0.35, 0.5, 0.65, 0.8, 1.0)
+"""The strengths that are tried beside the one asked for."""
+LEAST_SHARE = 1e-3
+"""A form this much less probable than the best is no form a person would use; the question itself always is one."""
+
+
+def branch_off(
+    batch: Batch,
+    reading: Reading,
+    phrases: PhraseVocabulary,
+    drafts: Sequence[Draft],
+    chosen: Sequence[Ops],
+    pieces: Pieces,
+    calibration: Calibration | None = None,
+) -> None:
+    """Add to each draft the forms that edits other than ``chosen`` make of it in this pass; nothing is read again.
+
+    They are the pass at other strengths, the pass without one of its edits, with only one of them, and no pass at all.
+    """
+    ladder = [decide(reading.edits_BWE, drafts, find_shift(rung)) for rung in LADDER]
+    variants = [_find_others([*_thin_out(ops), *rungs], ops) for ops, *rungs in zip(chosen, *ladder, strict=True)]
+    # A row with fewer variants than the others fills its layers with what was chosen, and leaves them unused.
+    layers = [
+        [others[layer] if layer < len(others) else ops for others, ops in zip(variants, chosen, strict=True)]
+        for layer in range(max(map(len, variants)))
+    ]
+    for layer, choices in enumerate(choose(batch, reading, phrases, layers)):
+        for draft, choice, others in zip(drafts, choices, variants, strict=True):
+            if layer >= len(others):
+                continue
+            fork = replace(draft, steps=list(draft.steps), signs=list(draft.signs), branches=[])
+            if fork.advance(choice, pieces) or not any(edit.op for edit in choice.edits):
+                draft.branches.append(fork.finish(calibration))
+
+
+def pick(chosen: Simplification, others: Iterable[Simplification], n_best: int) -> tuple[Simplification, ...]:
+    """Return the ``n_best`` most probable forms of different texts, ``chosen`` always among them, the mildest first.
+
+    A form is the milder the fewer words lie between it and the question. Where good ones run out there are fewer.
+    """
+    ranked = sorted(others, key=_probability, reverse=True)
+    least = LEAST_SHARE * max(map(_probability, (chosen, *ranked)))
+    best = {chosen.text: chosen}
+    for one in ranked:
+        if len(best) == n_best:
+            break
+        if _probability(one) >= least or not one.changed:
+            best.setdefault(one.text, one)
+    question = forms(chosen.question)
+    return tuple(sorted(best.values(), key=lambda one: (distance(question, forms(one.text)), -_probability(one))))
+
+
+def _thin_out(ops: Ops) -> Iterator[Ops]:
+    """Yield the edits with none, without one, and with only one of their runs."""
+    kept: Ops = [Op.KEEP] * len(ops)
+    yield kept
+    runs = find_runs(ops)
+    if len(runs) < 2:
+        return
+    for run in runs:
+        before, after = slice(run.start), slice(run.stop, None)
+        yield [*ops[before], *kept[run], *ops[after]]
+        yield [*kept[before], *ops[run], *kept[after]]
+
+
+def _find_others(variants: Iterable[Ops], chosen: Ops) -> list[Ops]:
+    """Return the variants that differ from each other and from ``chosen``."""
+    return [list(ops) for ops in dict.fromkeys(map(tuple, (chosen, *variants)))][1:]
+
+
+def _probability(form: Simplification) -> float:
+    return 0.0 if form.probability is None else form.probability

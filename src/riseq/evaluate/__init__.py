@@ -1,1 +1,0 @@
-"""Run a system on a set, and tell how it did."""

@@ -1,1 +1,0 @@
-"""Backends and the Simplifier that iterates edits to a fixed point."""

@@ -1,0 +1,167 @@
+"""Long jobs that can be interrupted: fingerprints of what they read, and a journal that a killed one goes on with.
+
+Every finished row is a line of the journal; its first line has the settings that the rows were made with. A line that a
+kill cut off, and whatever follows it, is dropped when the journal is opened again: its rows are simply not finished.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+from riseq.files import answer_for, check_place
+from riseq.types import InputError
+
+_FIRST = "riseq"
+_ROW = "row"
+_UNSAID = "not said"
+
+
+def journal_path(output: str | Path) -> Path:
+    """Return where the unfinished rows of ``output`` are: beside it."""
+    place = Path(os.path.realpath(output))
+    return place.with_name(f"{place.name}.part")
+
+
+class Journal:
+    """An open journal, this process's alone: whoever opens it at the same time is turned away."""
+
+    def __init__(self, path: Path, settings: Mapping[str, object], resume: bool = False) -> None:
+        """Open the journal at ``path``; the rows in it are kept where ``resume`` and they were made with ``settings``.
+
+        Rows are never thrown away unasked: without ``resume`` a journal that has some is refused. Where there are no
+        ``settings`` nobody can say whether a later run would be the same one, and its rows are not kept.
+        """
+        check_place(path)
+        self.path = path
+        self.done = 0
+        """How many rows are finished."""
+        self._kept = bool(settings)
+        with answer_for(path):
+            self._file: BinaryIO = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
+        try:
+            _lock(self._file, path)
+            self._begin(json.dumps({_FIRST: dict(settings)}).encode() + b"\n", settings, resume)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # One without rows, or that no other run could go on with, is of no use to anybody.
+        with suppress(OSError):  # a full disk has been told; closing would try the half row once more
+            if self.done and self._kept:
+                self._file.close()
+            else:
+                self.remove()
+
+    def add(self, entry: Mapping[str, object]) -> None:
+        """Write the next row all the way to the system, where a kill cannot reach it."""
+        line = json.dumps({_ROW: self.done + 1, **entry}, ensure_ascii=False).encode() + b"\n"
+        with answer_for(self.path):
+            self._file.write(line)
+            self._file.flush()
+        self.done += 1
+
+    def entries(self) -> Iterator[dict[str, object]]:
+        """Yield the finished rows, in order; nothing may be added meanwhile."""
+        self._file.seek(0)
+        self._file.readline()
+        for line in self._file:
+            yield json.loads(line)
+
+    def remove(self) -> None:
+        """Delete the journal: its rows are in the output, or are not wanted."""
+        self.path.unlink(missing_ok=True)
+        self._file.close()
+
+    def _begin(self, header: bytes, settings: Mapping[str, object], resume: bool) -> None:
+        first = self._file.readline()
+        if first.endswith(b"\n") or not header.startswith(first):  # else empty, or killed at the first line
+            before = self._read_settings(first)
+            end = self._count() if before else 0
+            if self.done and not resume:
+                raise InputError(
+                    f"{self.path}: has {self.done:,} finished rows of a run that did not end; --resume goes on with "
+                    "them, or delete the file to start again"
+                )
+            if self.done:
+                rows = f"{self.path}: its {self.done:,} rows"
+                check_same(rows, before, settings, "delete the file to start again")
+                self._file.truncate(end)
+                self._file.seek(end)
+                return
+        self._file.seek(0)
+        self._file.truncate()
+        with answer_for(self.path):
+            self._file.write(header)
+            self._file.flush()
+
+    def _read_settings(self, first: bytes) -> Mapping[str, object]:
+        try:
+            settings = json.loads(first)[_FIRST]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            settings = None
+        if not isinstance(settings, dict):
+            raise InputError(f"{self.path}: is not a run of riseq that did not end; move it out of the way")
+        return settings
+
+    def _count(self) -> int:
+        """Count the whole rows and return the byte after the last of them."""
+        end = self._file.tell()
+        for line in self._file:
+            try:
+                whole = line.endswith(b"\n") and json.loads(line)[_ROW] == self.done + 1
+            except (ValueError, KeyError, TypeError, RecursionError):
+                whole = False
+            if not whole:
+                break
+            self.done += 1
+            end += len(line)
+        return end
+
+
+def check_same(what: str, before: Mapping[str, object], now: Mapping[str, object], again: str) -> None:
+    """Raise where ``what`` was made with settings other than ``now``; ``again`` is how to start from nothing."""
+    for name in dict.fromkeys((*before, *now)):
+        if before.get(name) != now.get(name):
+            old, new = (_UNSAID if one.get(name) is None else str(one[name]) for one in (before, now))
+            raise InputError(
+                f"{what} were made with another {name} ({old}, now {new}); --resume needs the same, or {again}"
+            )
+
+
+def digest(path: Path) -> str | None:
+    """Return a fingerprint of what is in a file, or in a folder; None where there is neither."""
+    files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file())
+    if not files:
+        return None
+    total = hashlib.sha256()
+    for one in files:
+        with one.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        total.update(f"{one.relative_to(path)}:{content}\n".encode(errors="surrogateescape"))
+    return total.hexdigest()[:16]
+
+
+def _lock(file: BinaryIO, path: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:  # Windows has no such lock
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InputError(f"{path}: another run is writing it; wait for that one, or name another output") from None
+    except OSError:  # some network file systems have no locks
+        return

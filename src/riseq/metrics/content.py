@@ -1,0 +1,107 @@
+"""Content words: which of them an output lacks, and whether a gold edit is anaphora, ellipsis, both or none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from riseq.core.edits import MARKER, Op
+from riseq.core.levenshtein import align
+from riseq.data.stats import PRONOUNS
+from riseq.text.lexicon import is_content
+from riseq.text.words import forms
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What a set of outputs has lost, in shares from 0 to 1."""
+
+    words: float
+    """Of all content words of the targets, those that the outputs lack."""
+    questions: float
+    """Of all outputs, those that lack at least one."""
+    extra: float
+    """Of all content words of the outputs, those that the targets don't have: what a person would have left out."""
+
+
+def find_lost(text: str, target: str) -> list[str]:
+    """Return the content words of ``target`` that ``text`` lacks, in order; both have spaces between their words."""
+    left = Counter(filter(is_content, text.split()))
+    lost = []
+    for word in filter(is_content, target.split()):
+        if left[word]:
+            left[word] -= 1
+        else:
+            lost.append(word)
+    return lost
+
+
+def measure_loss(texts: Sequence[str], targets: Sequence[str]) -> Loss:
+    """Return what ``texts`` lack of ``targets`` and have beyond them, both in the scoring form."""
+    lost = [len(find_lost(text, target)) for text, target in zip(texts, targets, strict=True)]
+    extra = sum(len(find_lost(target, text)) for text, target in zip(texts, targets, strict=True))
+    return Loss(
+        sum(lost) / max(1, _count(targets)),
+        sum(map(bool, lost)) / max(1, len(lost)),
+        extra / max(1, _count(texts)),
+    )
+
+
+def _count(texts: Sequence[str]) -> int:
+    return sum(is_content(word) for text in texts for word in text.split())
+
+
+class Kind(StrEnum):
+    """What a target does to its question."""
+
+    ANAPHORA = "anaphora"
+    ELLIPSIS = "ellipsis"
+    BOTH = "both"
+    UNCHANGED = "none: unchanged"
+    REWORDED = "none: reworded"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One changed place: the words that went and the words that came."""
+
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+
+
+def find_kind(question: str, target: str) -> Kind:
+    """Return what ``target`` does to ``question``."""
+    places = list(find_places(question, target))
+    anaphora = any(PRONOUNS.intersection(place.new).difference(place.old) for place in places)
+    ellipsis = any(_drops(place) for place in places)
+    if anaphora:
+        return Kind.BOTH if ellipsis else Kind.ANAPHORA
+    if ellipsis:
+        return Kind.ELLIPSIS
+    return Kind.REWORDED if places else Kind.UNCHANGED
+
+
+def find_places(question: str, target: str) -> Iterator[Place]:
+    """Yield the changed places from left to right."""
+    source, wanted = [MARKER, *forms(question)], [MARKER, *forms(target)]
+    old: list[str] = []
+    new: list[str] = []
+    for move in align(source, wanted):
+        if move.op is Op.KEEP:
+            if old or new:
+                yield Place(tuple(old), tuple(new))
+            old, new = [], []
+            continue
+        if move.op is not Op.INSERT:
+            old.append(source[move.i])
+        if move.op is not Op.DELETE:
+            new.append(wanted[move.j])
+    if old or new:
+        yield Place(tuple(old), tuple(new))
+
+
+def _drops(place: Place) -> bool:
+    came = any(is_content(word) or word in PRONOUNS for word in place.new)
+    return not came and any(map(is_content, place.old))

@@ -1,0 +1,140 @@
+"""What the passes of an editing system do: how many it makes, what more bring, and when they make a text worse."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from riseq.core.edits import MARKER, Edit, Op
+from riseq.core.levenshtein import gold_edits
+from riseq.metrics.edits import share_by_kind
+from riseq.metrics.ngrams import Floats, Integers
+from riseq.metrics.scores import score, score_each
+from riseq.text.words import forms
+from riseq.types import Simplification
+
+Passes = Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Heatmap:
+    """The mean number of passes by the words only in x (columns) and only in y (rows); the last of each is "or more".
+
+    ``means`` is NaN where there are no examples.
+    """
+
+    means: Floats
+    counts: Integers
+
+
+def text_after(question: str, passes: Passes, limit: int | None) -> str:
+    """Return the text after at most ``limit`` passes; None is all of them."""
+    made = passes[:limit]
+    return made[-1] if made else question
+
+
+def count_only(first: str, second: str) -> int:
+    """Return how many words of ``first`` are not in ``second``, a repeated word counted as often as it is left over."""
+    return (Counter(first.split()) - Counter(second.split())).total()
+
+
+def map_passes(
+    questions: Sequence[str], texts: Sequence[str], numbers: Sequence[int], columns: int = 11, rows: int = 7
+) -> Heatmap:
+    """Return the mean of ``numbers`` of passes by the words only in the question and only in the text it became."""
+    totals, counts = np.zeros((rows, columns)), np.zeros((rows, columns), dtype=np.int64)
+    for question, text, number in zip(questions, texts, numbers, strict=True):
+        place = min(count_only(text, question), rows - 1), min(count_only(question, text), columns - 1)
+        totals[place] += number
+        counts[place] += 1
+    means = np.divide(totals, counts, out=np.full_like(totals, np.nan), where=counts > 0)
+    return Heatmap(means, counts)
+
+
+def share_worse(after: Sequence[Floats]) -> tuple[float, float]:
+    """Return the shares of examples with a score below the one of the pass before at some pass, and at the end.
+
+    ``after`` has the scores of each example after at most 1, 2, ... passes; the second share compares the last with
+    the first.
+    """
+    scores = np.stack(after)
+    drops = (np.diff(scores, axis=0) < -1e-9).any(axis=0)
+    return float(drops.mean()), float((scores[-1] < scores[0] - 1e-9).mean())
+
+
+def share_edited(questions: Iterable[str], passes: Iterable[Passes], limit: int) -> float:
+    """Return the share of positions that the passes run, up to ``limit``, don't keep.
+
+    The edits of a pass are read from its text before and after, at the least distance. A pass that changed nothing,
+    which is how an example that stops early ends, is a pass that kept every word.
+    """
+    shares = share_by_kind(
+        edits
+        for question, texts in zip(questions, passes, strict=True)
+        for edits in _read_edits([question, *texts[:limit]], limit)
+    )
+    return 1 - shares[Op.KEEP]
+
+
+def _read_edits(texts: Sequence[str], limit: int) -> Iterable[Sequence[Edit]]:
+    words = [[MARKER, *forms(text)] for text in texts]
+    if len(texts) <= limit:
+        words.append(words[-1])
+    return (gold_edits(before, after) for before, after in pairwise(words))
+
+
+PASSES = 5
+METRICS = ("bleu4", "rougeL", "distance")
+_CLOSE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """What a set scores with at most so many passes, in percent, and which shares of it got worse."""
+
+    passes: int
+    bleu4: float
+    changed: float
+    """The share of texts that the last of these passes changed."""
+    worse: dict[str, float]
+    """By metric: the share of texts that score lower than after an earlier pass, the best of them."""
+    worse_than_question: dict[str, float]
+    """The same, where the question itself counts as an earlier text."""
+
+
+def measure_stopping(results: Sequence[Simplification], targets: Sequence[str], most: int = PASSES) -> list[Stopping]:
+    """Return the shares for at most 1, 2, ... ``most`` passes, from results that were given at least that many."""
+    after = [[_text_after(result, passes) for result in results] for passes in range(most + 1)]
+    each = [score_each(texts, targets) for texts in after]
+    # The distance is better the smaller it is.
+    values = {
+        metric: np.array([[getattr(one, metric) * (-1 if metric == "distance" else 1) for one in row] for row in each])
+        for metric in METRICS
+    }
+    return [
+        Stopping(
+            passes,
+            score(after[passes], targets).bleu4,
+            _share([now != before for now, before in zip(after[passes], after[passes - 1], strict=True)]),
+            {metric: _share_lower(rows[passes], rows[1:passes]) for metric, rows in values.items()},
+            {metric: _share_lower(rows[passes], rows[:passes]) for metric, rows in values.items()},
+        )
+        for passes in range(1, most + 1)
+    ]
+
+
+def _text_after(result: Simplification, passes: int) -> str:
+    made = result.steps[:passes]
+    return made[-1].text if made else result.question
+
+
+def _share_lower(last: np.ndarray, earlier: np.ndarray) -> float:
+    return _share(last < earlier.max(0) - _CLOSE) if len(earlier) else 0.0
+
+
+def _share(which: Sequence[bool] | np.ndarray) -> float:
+    return 100 * float(np.mean(which))

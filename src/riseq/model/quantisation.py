@@ -1,0 +1,183 @@
+"""Weights in eight bits, and a network made ready for them: the same function, its activations spread evenly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from riseq.core.edits import MARKER, Op
+from riseq.model.inputs import Batch, collate, encode_context
+from riseq.model.network import Inputs, RiseNetwork, Spans
+from riseq.model.transformer import Attention, Layer
+from riseq.text.pieces import Pieces
+from riseq.text.words import forms
+
+NARROW = len(Op)
+"""A matrix with no more columns stays in float32: the edit head is as good as free."""
+
+
+class ByteEmbedding(nn.Module):
+    """An embedding table of int8 rows, each with its own scale."""
+
+    def __init__(self, table: nn.Embedding) -> None:
+        super().__init__()
+        weight = table.weight.detach()
+        scale = weight.abs().amax(dim=1).clamp(min=1e-12) / 127
+        self.register_buffer("rows", (weight / scale[:, None]).round().to(torch.int8))
+        self.register_buffer("scale", scale)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Return the rows of ``ids`` in float32."""
+        rows, scale = self.get_buffer("rows"), self.get_buffer("scale")
+        return rows[ids].to(scale.dtype) * scale[ids][..., None]
+
+
+def quantise_graph(source: Path, target: Path, reduce_range: bool) -> None:
+    """Write the graph in ``source`` to ``target`` with int8 matrices, one scale a column.
+
+    ``reduce_range`` takes seven bits of the eight: on x86 processors without VNNI the sums of two full products can
+    overflow. On CANARD's development set seven bits gave the first model that shipped 0.14 BLEU-4 less than eight.
+    """
+    import onnx
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    model = onnx.load(source)
+    columns = {weight.name: weight.dims[-1] for weight in model.graph.initializer if len(weight.dims) == 2}
+    narrow = [
+        node.name
+        for node in model.graph.node
+        if node.op_type == "MatMul" and columns.get(node.input[1], NARROW + 1) <= NARROW
+    ]
+    quantize_dynamic(
+        source,
+        target,
+        op_types_to_quantize=["MatMul"],
+        per_channel=True,
+        reduce_range=reduce_range,
+        weight_type=QuantType.QInt8,
+        nodes_to_exclude=narrow,
+        extra_options={"MatMulConstBOnly": True},
+    )
+
+
+SHARE = 0.7
+"""How much of a channel's size moves into the matrix (SmoothQuant's alpha).
+
+Measured with the first model that shipped on 120 questions of CANARD's development set, by how far the edits'
+probabilities move: 0.7 moves them less than 0.85, 1 or none at all."""
+LOWEST = 0.17
+"""The smallest value by which a piece is divided: that of GELU's dip, which bounds what a piece has below 0."""
+
+DIALOGUES: tuple[tuple[str, ...], ...] = (
+    ("Who was Marie Curie?", "She was a physicist and chemist.", "What did Marie Curie discover?"),
+    ("Tell me about the Bronze Age collapse.", "What evidence is there for the Bronze Age collapse?"),
+    ("Is Lisbon worth a visit in winter?", "How do I get there?", "What are the oldest parts of Lisbon?"),
+    ("Did the band tour in 1996?", "Yes, they played 43 concerts in Europe.", "Which album did the band tour for?"),
+    ("What causes migraines?", "Are they hereditary?", "How do doctors treat migraines?"),
+    ("When was Ira Hayes born?", "1923", "Was anyone opposed to Ira Hayes revealing the truth?"),
+)
+"""Dialogues, each with its question last, that show which channels are large: it is the network's doing, not theirs."""
+
+
+class Balanced(nn.Module):
+    """A linear layer whose inputs are divided by a size for each channel, which its matrix has taken over."""
+
+    def __init__(self, linear: nn.Linear, inverse_D: Tensor) -> None:
+        super().__init__()
+        self.linear = linear
+        self.register_buffer("inverse_D", inverse_D)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the layer's outputs."""
+        out: Tensor = self.linear(x * self.get_buffer("inverse_D"))
+        return out
+
+
+class Levelled(nn.Module):
+    """A linear layer whose inputs are divided by their row's largest value, and its outputs multiplied by it."""
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        self.weight, self.bias = linear.weight, linear.bias
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the layer's outputs."""
+        largest = x.amax(dim=-1, keepdim=True).clamp(min=LOWEST)
+        return torch.matmul(x / largest, self.weight.T) * largest + self.bias
+
+
+def balance(network: RiseNetwork, pieces: Pieces) -> None:
+    """Balance the activations of ``network``, in place; what it computes stays the same."""
+    sizes = _measure(network, pieces)
+    for layer in (*network.encoder.layers, *network.decoder):
+        assert isinstance(layer, Layer)
+        _divide(layer.attention, ("query", "key", "value"), sizes)
+        if layer.cross is not None:
+            _divide(layer.cross, ("query",), sizes)
+            _divide(layer.cross, ("key", "value"), sizes)
+        _divide(layer, ("up",), sizes)
+        layer.down = Levelled(layer.down)  # type: ignore[assignment]
+
+
+def _divide(owner: Attention | Layer, names: Sequence[str], sizes: dict[nn.Module, Tensor]) -> None:
+    """Move the sizes of the channels that ``names`` read into their matrices; they read one and the same tensor."""
+    layers = [getattr(owner, name) for name in names]
+    of_inputs = torch.stack([sizes[layer] for layer in layers]).amax(0).clamp(min=1e-4)
+    of_weights = torch.stack([layer.weight.detach().abs().amax(0) for layer in layers]).amax(0).clamp(min=1e-5)
+    factor = of_inputs**SHARE / of_weights ** (1 - SHARE)
+    factor /= factor.log().mean().exp()
+    inverse = 1 / factor
+    for name, layer in zip(names, layers, strict=True):
+        with torch.no_grad():
+            layer.weight.mul_(factor)
+        setattr(owner, name, Balanced(layer, inverse))
+
+
+def _measure(network: RiseNetwork, pieces: Pieces) -> dict[nn.Module, Tensor]:
+    """Return the largest absolute value that each linear layer reads in each channel."""
+    linears = [module for module in network.modules() if isinstance(module, nn.Linear)]
+    sizes: dict[nn.Module, Tensor] = {}
+
+    def note(module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+        largest = inputs[0].detach().abs().flatten(0, -2).amax(0)
+        sizes[module] = torch.maximum(sizes.get(module, largest), largest)
+
+    with _hooked(linears, note), torch.no_grad():
+        for *context, question in DIALOGUES:
+            batch = _collate(pieces, context, question)
+            arrays = (batch.ids_BL, batch.types_BL, batch.mask_BL, batch.firsts_BW[:, :-1])
+            inputs = Inputs(*(torch.from_numpy(np.ascontiguousarray(array)) for array in arrays))
+            states = network.encode(inputs)
+            starts = inputs.firsts_BW[0]
+            network.score_phrases(inputs, states, Spans(torch.zeros_like(starts), starts, starts + 1))
+    return sizes
+
+
+@contextmanager
+def _hooked(modules: Iterable[nn.Module], note: Callable[[nn.Module, tuple[Tensor, ...]], None]) -> Iterator[None]:
+    handles = [module.register_forward_pre_hook(note) for module in modules]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _collate(pieces: Pieces, context: Sequence[str], question: str) -> Batch:
+    ids = np.array(encode_context(pieces, context).ids)
+    words = [MARKER, *forms(question)]
+    cuts = [(pieces.sep_id,), *(pieces.cut(word) for word in words[1:])]
+    offsets = np.cumsum([0, *map(len, cuts)])
+    values = np.array([piece for cut in cuts for piece in cut])
+    return collate(
+        (ids, np.array([len(ids)])),
+        (np.arange(len(cuts)), np.array([len(cuts)])),
+        (values, offsets),
+        pieces.sep_id,
+        pieces.pad_id,
+    )

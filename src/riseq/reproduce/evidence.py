@@ -1,0 +1,165 @@
+"""What the report is made from: the sets, and every system's saved outputs on them, each read and measured once."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from riseq.data.dataset import load_dataset
+from riseq.metrics.measured import Measured, measure
+from riseq.metrics.passes import text_after
+from riseq.reproduce.plan import BY_NAME, PLAN, PREDICTIONS, Group, Planned
+from riseq.reproduce.store import Store
+from riseq.systems.saved import Outputs, trim
+from riseq.text.pieces import scoring_form
+from riseq.types import Example, InputError
+
+_BASELINES = frozenset(planned.system for planned in PLAN if planned.group == "baseline")
+
+
+class Evidence:
+    """The saved outputs of a store, joined with the sets they are of."""
+
+    def __init__(
+        self,
+        store: Store,
+        limit: int | None = None,
+        load: Callable[[str], Sequence[Example]] = lambda name: load_dataset(name, need_target=True),
+        shown_as: str = PREDICTIONS,
+    ) -> None:
+        """Take a ``store``; ``limit`` takes the first rows of each set alone, ``shown_as`` is its name in commands."""
+        self.store, self.limit, self._load, self._shown_as = store, limit, load, shown_as
+        self.manifests = {name: found for name in store.names() if (found := store.read_manifest(name))}
+        self._sets: dict[str, list[Example]] = {}
+        self._gold: dict[str, tuple[list[str], list[str]]] = {}
+        self._passes: dict[tuple[str, str], list[list[str]] | None] = {}
+        self._measured: dict[tuple[str, str, int | None], Measured] = {}
+
+    def systems(self, *groups: Group) -> list[Planned]:
+        """Return the systems of the tables, run or not: the paper's, then those that only the store has.
+
+        One of the latter is a baseline where it is another model of one, and else compared with them, as RISE is.
+        """
+        own = [
+            Planned(name, manifest.title, manifest.system, "baseline" if manifest.system in _BASELINES else "rise")
+            for name, manifest in self.manifests.items()
+            if name not in BY_NAME
+        ]
+        every = [one if one.name not in self.manifests else self._titled(one) for one in PLAN]
+        return [one for one in (*every, *own) if one.group in groups]
+
+    def _titled(self, planned: Planned) -> Planned:
+        return replace(planned, title=self.manifests[planned.name].title)
+
+    def main_system(self) -> Planned | None:
+        """Return the system whose passes and cases are looked at: the large RISE where it was run, else the small."""
+        for name in ("rise-large", "rise-small"):
+            if name in self.manifests:
+                return self._titled(BY_NAME[name])
+        return next(iter(one for one in self.systems("rise") if one.name in self.manifests), None)
+
+    def examples(self, dataset: str) -> list[Example]:
+        """Return the examples of a set."""
+        if dataset not in self._sets:
+            self._sets[dataset] = list(self._load(dataset))[: self.limit]
+        return self._sets[dataset]
+
+    def questions(self, dataset: str) -> list[str]:
+        """Return the questions of a set in the scoring form."""
+        return self._read_gold(dataset)[0]
+
+    def targets(self, dataset: str) -> list[str]:
+        """Return the targets of a set in the scoring form."""
+        return self._read_gold(dataset)[1]
+
+    def passes(self, name: str, dataset: str) -> list[list[str]] | None:
+        """Return the texts after each pass that changed something, an example a row; None where none are saved."""
+        key = (name, dataset)
+        if key not in self._passes:
+            outputs = self.store.read(name, dataset) if name in self.manifests else None
+            self._passes[key] = None if outputs is None else self._join(name, dataset, outputs)
+        return self._passes[key]
+
+    def counted(self, name: str) -> int | None:
+        """Return how many passes make the system's output."""
+        return self.manifests[name].counted_passes
+
+    def texts(self, name: str, dataset: str, limit: int | None = None) -> list[str] | None:
+        """Return the outputs as people read them, after the passes that count, or after at most ``limit``."""
+        passes = self.passes(name, dataset)
+        if passes is None:
+            return None
+        after = self.counted(name) if limit is None else limit
+        return [text_after(one.question, made, after) for one, made in zip(self.examples(dataset), passes, strict=True)]
+
+    def measured(self, name: str, dataset: str, limit: int | None = None) -> Measured | None:
+        """Return the metrics of a system's outputs; None where none are saved."""
+        key = (name, dataset, limit)
+        if key not in self._measured:
+            texts = self.texts(name, dataset, limit)
+            if texts is None:
+                return None
+            self._measured[key] = measure([scoring_form(text) for text in texts], self.targets(dataset))
+        return self._measured[key]
+
+    def rescore_command(self, name: str, dataset: str) -> str:
+        """Return the command that prints a system's scores on a set from its saved outputs."""
+        path = self.store.find(name, dataset)
+        file = path.name if path is not None else self.store.place(name, dataset).name
+        model = f"{self._shown_as}/{name}/{file}"
+        return shlex.join(["riseq", "evaluate", "--system", "saved", "--model", model, "--data", dataset])
+
+    def made_by(self, name: str, dataset: str) -> str | None:
+        """Return the command that made a system's outputs on a set."""
+        manifest = self.manifests.get(name)
+        facts = manifest.sets.get(dataset) if manifest else None
+        return facts.command if facts else None
+
+    def joined_rows(self, name: str, dataset: str) -> list[dict[str, Any]]:
+        """Return the saved outputs beside question and target, for anyone who wants to score them by other means."""
+        passes = self.passes(name, dataset) or []
+        texts = self.texts(name, dataset) or []
+        return [
+            {
+                "id": one.id,
+                "turn": find_turn(one),
+                "question": one.question,
+                "target": one.target,
+                "passes": made,
+                "prediction": text,
+            }
+            for one, made, text in zip(self.examples(dataset), passes, texts, strict=True)
+        ]
+
+    def _read_gold(self, dataset: str) -> tuple[list[str], list[str]]:
+        if dataset not in self._gold:
+            examples = self.examples(dataset)
+            questions = [scoring_form(one.question) for one in examples]
+            self._gold[dataset] = questions, [scoring_form(one.target or "") for one in examples]
+        return self._gold[dataset]
+
+    def _join(self, name: str, dataset: str, outputs: Outputs) -> list[list[str]]:
+        examples = self.examples(dataset)
+        lost = [one.id for one in examples if one.id not in outputs]
+        if lost:
+            raise InputError(
+                f"{self.store.find(name, dataset)}: has no output for {len(lost):,} of {len(examples):,} examples of "
+                f"{dataset}, the first of them {lost[0]!r}; --limit N takes the first N of each set"
+            )
+        return [trim(one.question, outputs[one.id]) for one in examples]
+
+
+def find_turn(example: Example) -> int:
+    """Return the number of a question in its dialogue, whose earlier turns are its context; the first is 1."""
+    return len(example.context) + 1
+
+
+def shown_path(path: Path) -> str:
+    """Return a folder as commands show it: relative to where riseq was called, where it is below."""
+    try:
+        return path.resolve().relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return str(path)

@@ -1,0 +1,117 @@
+"""What is known of a model and of the machine it was measured on."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from riseq.types import InputError
+
+
+def describe_machine(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+    """Return the processor with the cores this process may use, and the GPU where torch is loaded and sees one."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    described = f"{cores} {'core' if cores == 1 else 'cores'} of {_find_processor(cpuinfo)}"
+    torch = sys.modules.get("torch")  # a description is no reason to load it
+    if torch is not None and torch.cuda.is_available():
+        described = f"{torch.cuda.get_device_name()}, {described}"
+    return described
+
+
+def _find_processor(cpuinfo: Path) -> str:
+    if cpuinfo.is_file():
+        for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
+            key, _, value = line.partition(":")
+            if key.strip() == "model name":
+                return " ".join(value.split())
+    return platform.processor() or platform.machine()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What the files of a model and of its run say; None where they say nothing."""
+
+    parameters: int | None = None
+    seed: int | None = None
+    trained_on: tuple[str, ...] = ()
+    hours: float | None = None
+    edited: float | None = None
+    """The share of words the sampled actions of the last epoch edit."""
+
+
+def read_facts(model: Path) -> ModelFacts:
+    """Return the facts of the model in ``model``: a checkpoint's folder, a run's ``best``, or an exported model."""
+    log = next((path for path in (model / "log.csv", model.parent / "log.csv") if path.is_file()), None)
+    hours, edited = (None, None) if log is None else _read_log(log)
+    config = read_config(model)
+    # A language model's config is its library's; ours is a part of it.
+    settings = config.get("riseq", config).get("settings", {})
+    seed, sets = settings.get("seed"), settings.get("train", ())
+    return ModelFacts(count_parameters(model), seed if isinstance(seed, int) else None, tuple(sets), hours, edited)
+
+
+def read_config(model: Path) -> dict[str, Any]:
+    """Return the model's ``config.json``; nothing where it has none."""
+    path = model / "config.json"
+    if not path.is_file():
+        return {}
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path}: not JSON: {error}") from None
+    return config if isinstance(config, dict) else {}
+
+
+def count_parameters(model: Path) -> int | None:
+    """Return how many numbers the model's weights have; None where its folder does not say."""
+    files = sorted(model.glob("*.safetensors"))
+    if files:
+        return sum(map(_count_safetensors, files))
+    network = read_config(model).get("network")
+    return None if network is None else _count_network(network)
+
+
+def _count_safetensors(path: Path) -> int:
+    """Return the number of elements a safetensors file names in its header: its length in 8 bytes, then JSON."""
+    with open(path, "rb") as file:
+        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+    return sum(math.prod(tensor["shape"]) for key, tensor in header.items() if key != "__metadata__")
+
+
+def _count_network(network: dict[str, Any]) -> int | None:
+    """Return the parameters of a RISE network of this shape, which is built without its numbers; None without torch."""
+    try:
+        import torch
+
+        from riseq.model.network import NetworkConfig, RiseNetwork
+        from riseq.model.transformer import BackboneConfig
+    except ModuleNotFoundError:
+        return None
+    config = NetworkConfig(**{**network, "backbone": BackboneConfig(**network["backbone"])})
+    with torch.device("meta"):
+        built = RiseNetwork(config, 0)
+    return sum(parameter.numel() for parameter in built.parameters())
+
+
+def _read_log(path: Path) -> tuple[float | None, float | None]:
+    """Return the hours of all epochs, and the mean share of words edited in the last one."""
+    with open(path, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    seconds: dict[str, float] = {}
+    edited: dict[str, list[float]] = {}
+    for row in rows:
+        epoch = row.get("epoch") or "1"
+        if row.get("elapsed"):  # counted from the start of each epoch
+            seconds[epoch] = max(seconds.get(epoch, 0.0), float(row["elapsed"]))
+        if row.get("edited"):
+            edited.setdefault(epoch, []).append(float(row["edited"]))
+    hours = sum(seconds.values()) / 3600 if seconds else None
+    return hours, fmean(edited[max(edited, key=int)]) if edited else None

@@ -1,0 +1,136 @@
+"""A simplification as a person reads it: the dialogue, the question, every pass with its edits, and the result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from riseq.types import Example, Simplification, TextEdit
+
+_LABEL_WIDTH = 11
+
+
+def show(console: Console, example: Example, result: Simplification) -> None:
+    """Print ``result`` with its dialogue; edits are struck and coloured, or marked ``[-old-]{+new+}``."""
+    console.print(Text(example.id, style="bold cyan"), soft_wrap=True)
+    lines = list(_lines(example, result, marked=needs_marks(console)))
+    if console.is_terminal:
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column(width=_LABEL_WIDTH)
+        grid.add_column()
+        for label, text in lines:
+            grid.add_row(Text(f"  {label}", style="dim"), text)
+        console.print(grid)
+    else:
+        # A pipe has no width: a line stays a line.
+        for label, text in lines:
+            console.print(Text(f"  {label}".ljust(_LABEL_WIDTH + 1)).append_text(text), soft_wrap=True)
+    console.print()
+
+
+def show_edits(console: Console, result: Simplification) -> None:
+    """Print one line a pass, with its edits in place."""
+    for text in _passes(result, marked=needs_marks(console)):
+        console.print(text, soft_wrap=True)
+
+
+def mark_edits(before: str, edits: Iterable[TextEdit], marked: bool) -> Text:
+    """Return ``before`` with its edits in place: styled, or between brackets where ``marked``."""
+    text, done = Text(), 0
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+        text.append(before[done : edit.start])
+        old = Text(f"[-{edit.old}-]" if marked else edit.old, style="red strike") if edit.old else None
+        new = Text(f"{{+{edit.new}+}}" if marked else edit.new, style="bold green") if edit.new else None
+        # A word that comes in has no spaces of its own; what it replaces stands beside it.
+        opens = old is None and edit.start > 0
+        text.append(" " if opens else "")
+        text.append_text(Text(" " if not marked else "").join(part for part in (old, new) if part is not None))
+        text.append(" " if old is None and not opens else "")
+        done = edit.end
+    text.append(before[done:])
+    return text
+
+
+def needs_marks(console: Console) -> bool:
+    """Return whether edits have to be told by marks, for want of colours."""
+    return not console.is_terminal or console.no_color or console.color_system is None
+
+
+def _lines(example: Example, result: Simplification, marked: bool) -> Iterator[tuple[str, Text]]:
+    for place, utterance in enumerate(example.context):
+        yield "" if place else "context", Text(utterance, style="dim")
+    yield "question", Text(result.question)
+    passes = list(_passes(result, marked))
+    for number, text in enumerate(passes, 1):
+        yield "edits" if len(passes) == 1 else f"edits {number}", text
+    if not passes:
+        yield "edits", Text("none", style="dim")
+    yield "result", Text(result.text, style="bold")
+
+
+def _passes(result: Simplification, marked: bool) -> Iterator[Text]:
+    before = result.question
+    for step in result.steps:
+        if step.edits:
+            yield mark_edits(before, step.edits, marked)
+        before = step.text
+
+
+_PASS_WIDTH = 12
+
+
+def explain(console: Console, result: Simplification) -> None:
+    """Print the question, each pass and its edits, and the result; in colours, or marked ``[-old-]{+new+}``.
+
+    Below stand the confidence and the alternatives, where they are known.
+    """
+    _print(console, "question", Text(result.question))
+    before = result.question
+    for number, step in enumerate(result.steps, 1):
+        _print(console, f"pass {number}", mark_edits(before, step.edits, needs_marks(console)))
+        for edit in step.edits:
+            _print(console, "", _describe(edit))
+        before = step.text
+    if not result.steps:
+        _print(console, "", Text("nothing to edit", style="dim"))
+    _print(console, "result", Text(result.text, style="bold"))
+    if result.confidence is not None:
+        _print(console, "confidence", Text(f"{result.confidence:.0%}", style=_colour(result.confidence)))
+    for place, one in enumerate(result.alternatives):
+        _print(console, "" if place else "forms", _describe_form(one))
+    if result.truncated:
+        _print(console, "note", Text("the dialogue or the question is longer than the model reads", style="yellow"))
+
+
+def _print(console: Console, label: str, text: Text) -> None:
+    console.print(Text().append(label.ljust(_PASS_WIDTH), style="dim").append_text(text), soft_wrap=True)
+
+
+def _describe(edit: TextEdit) -> Text:
+    """Return one edit in words, after its probability where it has one."""
+    text = Text()
+    if edit.probability is not None:
+        text.append(f"{edit.probability:4.0%}  ", style=_colour(edit.probability))
+    text.append(f"{edit.op.name.lower()} ")
+    if edit.old:
+        text.append(edit.old, style="red")
+    if edit.old and edit.new:
+        text.append(" → ")
+    if edit.new:
+        text.append(edit.new, style="green")
+    return text
+
+
+def _describe_form(form: Simplification) -> Text:
+    """Return an alternative's text, after its probability where it has one."""
+    text = Text()
+    if form.probability is not None:
+        text.append(f"{form.probability:4.0%}  ", style=_colour(form.probability))
+    return text.append(form.text)
+
+
+def _colour(probability: float) -> str:
+    return "green" if probability >= 0.8 else "yellow" if probability >= 0.5 else "red"

@@ -1,1 +1,0 @@
-"""Training of the paper's learned baselines: Trans++, QGDiv and QuerySim (needs torch)."""

@@ -1,0 +1,107 @@
+"""A tiny network fitted to targets that follow from its own first pass."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from riseq.calibrate.calibration import SAME, calibrate, find_fold, find_lost_news
+from riseq.cli import main
+from riseq.engine.confidence import FILE, read_calibration
+from riseq.engine.drafts import start
+from riseq.engine.simplifier import Simplifier
+from riseq.types import Example, InputError
+from tiny_model import export_tiny, make_examples, make_pieces
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return export_tiny(tmp_path_factory.getbasetemp(), "bert", "int8")[1]
+
+
+@pytest.fixture(scope="module")
+def engine(folder: Path) -> Simplifier:
+    return Simplifier.load(folder, threads=1)
+
+
+@pytest.fixture(scope="module")
+def examples(engine: Simplifier) -> list[Example]:
+    """Two turns a dialogue; a person agrees with the first pass wherever the network is rather sure of it."""
+    asked = [one for one in make_examples(110) if one.context]
+    made = list(engine.batch(asked, max_passes=1))
+    middle = sorted(result.probability or 0.0 for result in made)[len(made) // 2]
+    rows = []
+    for number, (one, result) in enumerate(zip(asked, made, strict=True)):
+        sure = (result.probability or 0.0) > middle
+        target = result.text if sure else f"{one.question} indeed"
+        rows.append(Example(f"d{number // 2}-{number % 2}", one.context, one.question, target))
+    return rows
+
+
+def test_the_fit_finds_out_when_the_network_is_right(engine: Simplifier, examples: list[Example]) -> None:
+    sets = {"one": examples[:60], "two": examples[60:]}
+    found = calibrate(engine, sets, {"encoder.onnx": "abc"})
+    assert set(found.reliability) == {"all", "one", "two"}
+    assert found.reliability["all"].discrimination > 0.8
+    assert found.reliability["all"].error < 0.15
+    assert sum(found.reliability["all"].counts) == len(examples)
+    assert found.calibration.network == {"encoder.onnx": "abc"}
+    assert found.facts["passes"]["same"] >= SAME
+    assert 0 <= found.facts["passes"]["saved"] <= 1
+
+    fitted = Simplifier(engine.backend, engine.pieces, engine.phrases, calibration=found.calibration)
+    results = list(fitted.batch(examples))
+    right = np.array([result.text == one.target for result, one in zip(results, examples, strict=True)])
+    confidence = np.array([result.confidence for result in results])
+    assert confidence[right].mean() > confidence[~right].mean() + 0.2
+
+
+def test_a_few_questions_are_too_few(engine: Simplifier, examples: list[Example]) -> None:
+    with pytest.raises(InputError, match="at least 50 questions"):
+        calibrate(engine, {"few": examples[:20]})
+
+
+def test_a_dialogue_is_in_one_fold() -> None:
+    turns = [Example(f"canard-dev-{dialogue}_0-{turn}", (), "") for dialogue in range(40) for turn in range(5)]
+    folds = [find_fold(turn) for turn in turns]
+    assert all(len(set(folds[at : at + 5])) == 1 for at in range(0, len(folds), 5))
+    assert len(set(folds)) == 5
+
+
+def test_news_are_what_only_the_question_says() -> None:
+    draft = start("Is the film out in July in Rome?", ("A film.",), make_pieces("bert"), 512)
+    draft.text = "Is it out?"
+    lost, news = find_lost_news(draft, "Is the film out in July?")
+    assert (lost, news) == ({"july"}, 1)
+
+
+def test_the_command_writes_beside_the_model(
+    folder: Path, examples: list[Example], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import shutil
+
+    pytest.importorskip("matplotlib")
+    model, data, report = tmp_path / "model", tmp_path / "dev.jsonl", tmp_path / "report"
+    shutil.copytree(folder, model)
+    rows = [
+        {"id": one.id, "context": one.context, "question": one.question, "target": one.target} for one in examples[:55]
+    ]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    arguments = ["calibrate", str(model), "--data", str(data), "--report", str(report), "--threads", "1"]
+    assert main(arguments) == 0
+    assert "ECE" in capsys.readouterr().out
+    assert read_calibration(model) is not None
+    assert {path.name for path in report.iterdir()} == {"calibration.json", "reliability.png"}
+    assert not list(model.glob(".riseq-*"))
+    assert Simplifier.load(model)(examples[0].question, examples[0].context).confidence is not None
+
+    written = (model / FILE).read_bytes()
+    (model / FILE).write_text("{", encoding="utf-8")
+    assert main(arguments[:4]) == 0, "a damaged one is made anew"
+    assert (model / FILE).read_bytes() == written, "the same data gives the same fit"
+    assert main(["passes", str(data), "--model", str(model), "--most", "2"]) == 0
+    assert "worse" in capsys.readouterr().out
+    assert main(["calibrate", str(tmp_path), "--data", str(data)]) == 2

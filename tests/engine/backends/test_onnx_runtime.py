@@ -1,0 +1,43 @@
+"""What runs a graph, and many rows side by side."""
+
+from __future__ import annotations
+
+import pytest
+
+from riseq.engine.backends import Divisible
+from riseq.engine.backends.onnx_runtime import CPU, CUDA, OnnxBackend, pick_providers
+from riseq.engine.simplifier import MANY, Simplifier
+from tiny_model import export_tiny, make_examples
+
+
+@pytest.mark.parametrize(
+    ("precision", "available", "picked"),
+    [
+        ("float32", [CUDA, CPU], [CUDA, CPU]),
+        ("float32", [CPU], [CPU]),
+        ("float32", ["AzureExecutionProvider", CPU], [CPU]),
+        ("int8", [CUDA, CPU], [CPU]),  # its quantising has no kernel there
+    ],
+)
+def test_cuda_runs_float32_where_it_is(precision: str, available: list[str], picked: list[str]) -> None:
+    assert pick_providers(precision, available) == picked
+
+
+def test_many_rows_side_by_side_say_what_each_says_alone(tmp_path_factory: pytest.TempPathFactory) -> None:
+    _, folder = export_tiny(tmp_path_factory.getbasetemp(), "bert", "int8")
+    engine = Simplifier.load(folder, threads=2)
+    assert isinstance(engine.backend, Divisible)
+    assert engine.backend.workers == 2
+    examples = make_examples(MANY + 30)
+    assert sum(bool(example.context) for example in examples) > MANY
+    together = list(engine.batch(examples))
+    assert together == [engine(example.question, example.context) for example in examples]
+    assert engine.backend.alone() is engine.backend.alone()
+
+
+def test_one_thread_or_float32_is_not_divided(tmp_path_factory: pytest.TempPathFactory) -> None:
+    base = tmp_path_factory.getbasetemp()
+    for precision, threads in (("int8", 1), ("float32", 2)):
+        backend = Simplifier.load(export_tiny(base, "bert", precision)[1], threads=threads).backend
+        assert isinstance(backend, OnnxBackend)
+        assert backend.workers == 1

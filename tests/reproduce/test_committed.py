@@ -1,0 +1,66 @@
+"""The committed predictions and the committed copy of the report, against the paper's data."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from riseq.data.dataset import load_dataset
+from riseq.reproduce.evidence import Evidence
+from riseq.reproduce.markdown import render_markdown
+from riseq.reproduce.plan import PREDICTIONS, SETS, TEST, UNSEEN
+from riseq.reproduce.report import build_report
+from riseq.reproduce.store import Store
+
+LARGEST = 6_000_000
+
+
+@pytest.fixture(scope="module")
+def store(root: Path) -> Store:
+    folder = root / PREDICTIONS
+    if not folder.is_dir():
+        pytest.skip(f"there are no saved predictions at {folder}")
+    return Store(folder)
+
+
+def test_they_hold_outputs_and_nothing_of_the_sets(store: Store) -> None:
+    files = sorted(store.folder.glob("*/*.jsonl.gz"))
+    assert files
+    assert sum(path.stat().st_size for path in store.folder.rglob("*") if path.is_file()) < LARGEST
+    for path in files:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            assert {key for line in file for key in json.loads(line)} == {"id", "passes"}, path
+
+
+def test_manifests_tell_of_the_files_beside_them(store: Store, root: Path) -> None:
+    for name in store.names():
+        manifest = store.read_manifest(name)
+        assert manifest is not None
+        assert manifest.name == name
+        there = {dataset for dataset in SETS if store.find(name, dataset)}
+        assert there == set(manifest.sets)
+        text = (store.folder / name / "manifest.json").read_text(encoding="utf-8")
+        assert not any(start in text for start in ('"/', " /", "=/")), "a path of one machine"
+
+
+def test_every_example_has_an_output(store: Store, data_dir: Path) -> None:
+    for dataset in SETS:
+        ids = {example.id for example in load_dataset(dataset, root=data_dir)}
+        for name in store.names():
+            outputs = store.read(name, dataset)
+            assert outputs is None or set(outputs) == ids, (name, dataset)
+
+
+def test_the_copy_in_docs_has_the_numbers_of_the_predictions(store: Store, data_dir: Path, root: Path) -> None:
+    evidence = Evidence(store, load=lambda name: load_dataset(name, root=data_dir))
+    table = render_markdown(build_report(evidence, ["table1"]))
+    copy = (root / "docs" / "report.md").read_text(encoding="utf-8")
+    rows = [line for line in table.splitlines() if line.startswith("|")]
+    stale = [row for row in rows if row not in copy]
+    assert not stale, "make it again with: riseq reproduce --compact docs"
+    origin = evidence.measured("origin", TEST), evidence.measured("origin", UNSEEN)
+    measured = [[round(one.score(metric), 1) for metric in ("bleu1", "bleu4", "rougeL")] for one in origin if one]
+    assert measured == [[54.7, 35.3, 70.9], [76.0, 57.6, 85.0]]

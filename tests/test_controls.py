@@ -1,0 +1,79 @@
+"""What may be asked of the engine, and which words a protected phrase holds."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any
+
+import pytest
+
+from riseq.controls import ControlOptions, Controls
+from riseq.core.edits import MARKER, Op
+from riseq.engine.decisions import find_shift
+from riseq.engine.drafts import find_protected
+from riseq.types import InputError
+
+
+def test_strength_is_a_falling_shift() -> None:
+    shifts = [find_shift(step / 20) for step in range(21)]
+    assert shifts == sorted(shifts, reverse=True)
+    assert len(set(shifts)) == len(shifts)
+    assert find_shift(0.5) == 0
+
+
+def test_protected_words_may_be_kept_and_followed() -> None:
+    words = [MARKER, "did", "ira", "hayes", "know", "ira", "?"]
+    barred = find_protected(words, [("ira", "hayes"), ("?",)])
+    assert {place: [Op(op) for op in range(4) if row[op]] for place, row in enumerate(barred) if row.any()} == {
+        2: [Op.DELETE, Op.INSERT, Op.SUBSTITUTE],
+        3: [Op.DELETE, Op.SUBSTITUTE],
+        6: [Op.DELETE, Op.SUBSTITUTE],
+    }
+
+
+def test_every_occurrence_is_protected() -> None:
+    barred = find_protected([MARKER, "a", "a", "a"], [("a", "a")])
+    assert barred[1:, Op.DELETE].all()
+    assert barred[:, Op.INSERT].tolist() == [False, True, True, False]
+    assert not find_protected([MARKER, "a"], [(MARKER,)]).any()
+
+
+def test_protected_phrases_go_by_their_words() -> None:
+    assert Controls.of(protect=["Ira HAYES's", "Café"]).protected_words() == (("ira", "hayes", "'", "s"), ("cafe",))
+
+
+MISTAKES: list[tuple[dict[str, Any], str]] = [
+    ({"strength": 1.01}, "strength is 1.01, expected a number from 0 to 1"),
+    ({"strength": -1}, "strength is -1, expected"),
+    ({"strength": float("nan")}, "strength is nan, expected"),
+    ({"strength": "high"}, "strength is 'high', expected"),
+    ({"strength": True}, "strength is True, expected"),
+    ({"protect": "Ira"}, "protect is a str, expected a list of strings"),
+    ({"protect": 3}, "protect is a int"),
+    ({"protect": ["Ira", None]}, "protect[1] is a NoneType"),
+    ({"protect": [" "]}, "protect[0] is ' ', expected at least one word"),
+    ({"max_passes": 0}, "max_passes is 0, expected 1 or more"),
+    ({"max_passes": 1.5}, "max_passes is 1.5, expected 1 or more"),
+    ({"n_best": 0}, "n_best is 0, expected 1 or more"),
+    ({"guard": 1}, "guard is 1, expected True or False"),
+    ({"power": 1}, "'power' is no control, expected one of strength, protect, max_passes, n_best, guard"),
+]
+
+
+@pytest.mark.parametrize(("asked", "told"), MISTAKES)
+def test_mistakes_are_told(asked: dict[str, Any], told: str) -> None:
+    with pytest.raises(InputError, match=re.escape(told)):
+        Controls.of(**asked)
+
+
+def test_options_are_the_controls_fields() -> None:
+    assert set(ControlOptions.__annotations__) == {field.name for field in dataclasses.fields(Controls)}
+    assert all(field.metadata["help"] for field in dataclasses.fields(Controls))
+
+
+def test_what_differs_is_written_and_read_back() -> None:
+    assert Controls().to_dict() == {}
+    controls = Controls.of(Controls(strength=1, protect=("Ira Hayes",)), n_best=3, guard=False)
+    assert controls.to_dict() == {"strength": 1.0, "protect": ["Ira Hayes"], "n_best": 3, "guard": False}
+    assert Controls.from_dict(controls.to_dict()) == controls
