@@ -1,5 +1,5 @@
 # Two commands do everything on a fresh machine with Python 3.11 or newer: `make run` and `make test`.
-# A half-made environment is made anew. Another Python: `make run PYTHON=python3.12`. torch from another index, such as
+# An unfinished environment is built again. Another Python: `make run PYTHON=python3.12`. torch from another index, such as
 # the CPU builds, which are smaller: `make test TORCH_INDEX=https://download.pytorch.org/whl/cpu`.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
