@@ -12,7 +12,7 @@ PYTHON := $(shell for python in python3 python3.13 python3.12 python3.11 python;
 endif
 # Python compiles what is imported; compiling all that is installed would take a minute more.
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
-PYTEST := .venv-dev/bin/python -m pytest -n 2 --dist loadgroup
+PYTEST := .venv-dev/bin/python -m pytest -n 2 --dist loadgroup --durations 10 --durations-min 5
 
 # An environment without its mark was never finished: it starts again from nothing.
 define make-venv
