@@ -1,6 +1,6 @@
 # riseq serve with the model that ships. Build and run it from a checkout:
 #   docker build -t riseq . && docker run --rm -p 127.0.0.1:8000:8000 riseq
-# Settings come as flags behind the image's name or as RISEQ_* variables: docs/server.md tells them all.
+# Settings come as flags behind the image's name or as RISEQ_* variables: docs/server.md lists them all.
 FROM python:3.12-slim AS build
 WORKDIR /checkout
 COPY pyproject.toml README.md LICENSE ./
@@ -11,7 +11,7 @@ RUN python -m venv /opt/riseq && /opt/riseq/bin/pip install --no-cache-dir --dis
 FROM python:3.12-slim
 RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin riseq
 COPY --from=build /opt/riseq /opt/riseq
-# Inside a container only its own interface reaches the outside; which ports do is said with -p.
+# Inside a container only its own interface reaches the outside; -p chooses the ports that do.
 ENV PATH=/opt/riseq/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 RISEQ_HOST=0.0.0.0 RISEQ_PORT=8000
 USER 10001
 EXPOSE 8000

@@ -1,8 +1,9 @@
 # Two commands do everything on a fresh machine with Python 3.11 or newer: `make run` and `make test`.
-# A half-made environment is made anew. Another Python: `make run PYTHON=python3.12`.
+# An unfinished environment is built again. Another Python: `make run PYTHON=python3.12`. torch from another index, such as
+# the CPU builds, which are smaller: `make test TORCH_INDEX=https://download.pytorch.org/whl/cpu`.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench docs hooks clean
+.PHONY: help run test lint format coverage bench docs hooks clean
 
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 ifndef PYTHON
@@ -11,6 +12,7 @@ PYTHON := $(shell for python in python3 python3.13 python3.12 python3.11 python;
 endif
 # Python compiles what is imported; compiling all that is installed would take a minute more.
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
+PYTEST := .venv-dev/bin/python -m pytest -n 2 --dist loadgroup --durations 10 --durations-min 5
 
 # An environment without its mark was never finished: it starts again from nothing.
 define make-venv
@@ -21,8 +23,8 @@ define make-venv
 	@test -f $@ || "$(PYTHON)" -m venv --clear $(@D)
 endef
 
-help:  ## Show what there is
-	@sed -nE 's/^([a-z]+):[^#]*## (.*)/make \1\t\2/p' Makefile | expand -t 14
+help:  ## List the commands (this is what plain `make` does)
+	@sed -nE 's/^([a-z]+):[^#]*## (.*)/make \1\t\2/p' Makefile | expand -t 15
 
 .venv/ready: pyproject.toml
 	$(make-venv)
@@ -31,7 +33,7 @@ help:  ## Show what there is
 
 .venv-dev/ready: pyproject.toml
 	$(make-venv)
-	@$(@D)/bin/python $(PIP_INSTALL) torch==2.13.0
+	@$(@D)/bin/python $(PIP_INSTALL) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch==2.13.0
 	@$(@D)/bin/python $(PIP_INSTALL) --editable '.[dev]'
 	@touch $@
 
@@ -39,7 +41,7 @@ run: .venv/ready  ## Print the conversational question for each example dialogue
 	@.venv/bin/riseq simplify examples/dialogues.jsonl --show-edits
 
 test: lint  ## Run ruff, mypy --strict, import-linter and every test
-	.venv-dev/bin/python -m pytest -n 2 --dist loadgroup
+	$(PYTEST)
 
 lint: .venv-dev/ready  ## Run ruff, mypy --strict and import-linter alone
 	.venv-dev/bin/ruff check .
@@ -47,14 +49,22 @@ lint: .venv-dev/ready  ## Run ruff, mypy --strict and import-linter alone
 	.venv-dev/bin/mypy
 	.venv-dev/bin/lint-imports
 
-bench: .venv-dev/ready  ## Measure the core's speed
+format: .venv-dev/ready  ## Format the code and fix what ruff can fix
+	.venv-dev/bin/ruff check --fix .
+	.venv-dev/bin/ruff format .
+
+# Apart from `make test`: counting lines makes the tests about half as slow again.
+coverage: .venv-dev/ready  ## Run every test and print which lines of src/ they reach
+	$(PYTEST) --cov
+
+bench: .venv-dev/ready  ## Measure the speed of the edit core (benchmarks/ has the others)
 	.venv-dev/bin/python benchmarks/bench_core.py
 
 docs: .venv-dev/ready  ## Build the documentation in site/
 	NO_MKDOCS_2_WARNING=1 .venv-dev/bin/mkdocs build --strict
 
-hooks: .venv-dev/ready  ## Check every commit with pre-commit
+hooks: .venv-dev/ready  ## Install the pre-commit hooks: ruff, mypy and import-linter before every commit
 	.venv-dev/bin/pre-commit install
 
-clean:  ## Remove the virtual environments and caches
-	rm -rf .venv .venv-dev site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+clean:  ## Remove the virtual environments, caches and built files
+	rm -rf .venv .venv-dev site dist .coverage .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -20,6 +20,8 @@ ELSEWHERE = {
     "benchmarks.md": "benchmarks/RESULTS.md",
     "model-card.md": "models/default/README.md",
     "changelog.md": "CHANGELOG.md",
+    "contributing.md": "CONTRIBUTING.md",
+    "security.md": "SECURITY.md",
 }
 """Pages of the site, and the repository's files that they are."""
 _LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\]]+)\]\((?P<target>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")

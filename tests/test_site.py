@@ -58,6 +58,8 @@ def test_a_dead_link_and_a_dead_anchor_fail_the_build(root: Path, tmp_path: Path
         "mkdocs.yml",
         "README.md",
         "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
         "benchmarks",
         "models",
         "src",
