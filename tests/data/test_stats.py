@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from riseq.data.dataset import DatasetStats, Spread, load_dataset, stats
+from riseq.data.dataset import load_dataset
+from riseq.data.stats import DatasetStats, Spread, stats
 from riseq.types import Example
 
 

@@ -7,33 +7,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from riseq.data.formats import (
     DelimitedWriter,
     JsonlWriter,
     ParquetWriter,
+    RowWriter,
     check_pyarrow,
     read_delimited,
     read_jsonl,
     read_parquet,
 )
-from riseq.data.rows import COLUMNS, BadRow, BadRows, FieldError, OnBad, ReadDialogue, example_row, parse_example, sift
+from riseq.data.rows import COLUMNS, BadRow, FieldError, OnBad, ReadDialogue, Rows, parse_example, sift
 from riseq.data.source import STDIN, check_source, name_source, open_source
-from riseq.files import check_place, compress, replace_file
+from riseq.files import check_writable, compress, replace_file
 from riseq.types import Example, InputError
-
-__all__ = [
-    "BadRow",
-    "BadRows",
-    "Record",
-    "check_output",
-    "example_row",
-    "read_examples",
-    "read_outcomes",
-    "read_records",
-    "write_rows",
-]
 
 STDOUT = "-"
 
@@ -48,37 +37,12 @@ class Record:
     """Where the row starts in its file; in Parquet, the row's number."""
 
 
-class RowWriter(Protocol):
-    """What a format does with rows that go out."""
-
-    def write(self, row: Mapping[str, object]) -> None:
-        """Take one row."""
-        ...
-
-    def finish(self, columns: Sequence[str]) -> None:
-        """Write what is still held, after the last row; ``columns`` are the file's where no row came."""
-        ...
-
-    def abandon(self) -> None:
-        """Let go of a file that will not be finished."""
-        ...
-
-
-class RowReader(Protocol):
-    """What a format makes of a file: each row with its line, or what is wrong with it."""
-
-    def __call__(
-        self, file: BinaryIO, name: str, need_target: bool
-    ) -> Iterator[tuple[int, dict[str, object]] | BadRow]:
-        """Yield the rows of ``file``, which messages call ``name``."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Format:
     """A file format: how it is read, how it is written, and what must be installed for it."""
 
-    read: RowReader
+    read: Callable[[BinaryIO, str, bool], Rows]
+    """From an open file, its name in messages, and whether each row needs a target."""
     writer: Callable[[BinaryIO], RowWriter]
     check: Callable[[], None] | None = None
 
@@ -127,7 +91,7 @@ def read_outcomes(
     check_source(path)
     if form.check is not None:
         form.check()
-    return _parse_rows(path, form, need_target, read_dialogue)
+    return _parse_file(path, form, need_target, read_dialogue)
 
 
 def write_rows(path: str | Path, rows: Iterable[Mapping[str, object]], columns: Sequence[str] = COLUMNS) -> int:
@@ -150,7 +114,7 @@ def check_output(path: str | Path) -> None:
     """Raise what ``write_rows`` would raise about ``path`` itself, before any long work."""
     form = find_format(path)
     if str(path) != STDOUT:
-        check_place(path)
+        check_writable(path)
     if form.check is not None:
         form.check()
 
@@ -166,7 +130,7 @@ def find_format(path: str | Path) -> Format:
     raise InputError(f"{path}: unknown kind of file, expected a name that ends in {', '.join(SUFFIXES)}")
 
 
-def _parse_rows(
+def _parse_file(
     path: str | Path, form: Format, need_target: bool, read_dialogue: ReadDialogue | None
 ) -> Iterator[Record | BadRow]:
     name = name_source(path)
@@ -175,7 +139,7 @@ def _parse_rows(
 
 
 def parse_rows(
-    rows: Iterable[tuple[int, dict[str, object]] | BadRow],
+    rows: Rows,
     name: str,
     need_target: bool = False,
     read_dialogue: ReadDialogue | None = None,
@@ -202,16 +166,16 @@ def write_all(writer: RowWriter, rows: Iterable[Mapping[str, object]], columns: 
     try:
         for row in rows:
             count += 1
-            _answer(partial(writer.write, row), path, count)
-        _answer(partial(writer.finish, columns), path, count)
+            _take_step(partial(writer.write, row), path, count)
+        _take_step(partial(writer.finish, columns), path, count)
     except BaseException:
         writer.abandon()
         raise
     return count
 
 
-def _answer(step: Callable[[], None], path: str | Path, count: int) -> None:
-    """Take one step of a writer, telling its complaint with the place."""
+def _take_step(step: Callable[[], None], path: str | Path, count: int) -> None:
+    """Take one step of a writer, whose errors get the file and the row."""
     try:
         step()
     except FieldError as error:

@@ -11,12 +11,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, BinaryIO
 
-from riseq.data.rows import BadRow
+from riseq.data.rows import RESULT_COLUMNS, BadRow, flat_row, result_row
 from riseq.scale.blocks import Block, read_block
 from riseq.scale.storage import Folder, Source
 from riseq.systems.bulk import simplify_chunk
 from riseq.systems.protocol import System
-from riseq.systems.rows import COLUMNS, flat_row, result_row
 from riseq.types import InputError
 
 BAD = "_bad"
@@ -114,7 +113,7 @@ class Worker:
                 results.append(row if self._suffix == ".jsonl" else flat_row(row))
         if bad:
             self._output.write_rows(f"{BAD}/{name}.jsonl", bad, ())
-        return len(bad), self._output.write_rows(f"{name}{self._suffix}", results, COLUMNS)
+        return len(bad), self._output.write_rows(f"{name}{self._suffix}", results, RESULT_COLUMNS)
 
     def _open(self, place: int) -> BinaryIO:
         """Return the file, which stays open: blocks come in its order, and what is unpacked need not be so again."""
