@@ -148,7 +148,7 @@ def test_only_unfinished_rows_are_done(stopped: tuple[Path, Path], monkeypatch: 
     [
         (SystemChoice("rule"), r"another system \(origin, now rule\)"),
         (SystemChoice("origin", controls=Controls(strength=0.2)), r"another strength \(not said, now 0.2\)"),
-        (SystemChoice("origin", controls=Controls(protect=["Ira Hayes"])), r"another protect"),
+        (SystemChoice("origin", controls=Controls(protect=("Ira Hayes",))), r"another protect"),
         (SystemChoice("origin", controls=Controls(n_best=3)), r"another n_best"),
         (SystemChoice("origin", model=Path("examples")), r"another model"),
     ],
@@ -249,9 +249,7 @@ def test_rows_carry_what_is_known_of_them(model: Path, tmp_path: Path) -> None:
     ]
     write_rows(source, rows)
     for name in ("out.jsonl", "out.parquet", "out.csv"):
-        simplify_file(
-            str(source), tmp_path / name, SystemChoice("rise", model, controls=Controls(n_best=3)), Handling()
-        )
+        simplify_file(str(source), tmp_path / name, SystemChoice("rise", model, Controls(n_best=3)), Handling())
     plain = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [row["truncated"] for row in plain] == [False, True]
     for row in plain:

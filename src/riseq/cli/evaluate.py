@@ -63,7 +63,7 @@ def evaluate(
 
         reliability = check_confidence(examples, evaluation.predictions)
     if as_json:
-        scores = dict(evaluation.scores.as_dict())
+        scores: dict[str, object] = dict(evaluation.scores.as_dict())
         if reliability is not None:
             scores["confidence"] = {"ece": reliability.error, "auc": reliability.discrimination}
         typer.echo(json.dumps(scores))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 T = TypeVar("T", bound="DataclassInstance")
-F = TypeVar("F", bound=Callable[..., Any])
+Verb = Callable[..., None]
 
 DEFAULT_SYSTEM = default_system_name()
 Resume = Literal["auto", "none"]
@@ -87,20 +88,25 @@ def list_fields(cls: type[DataclassInstance]) -> list[OptionField]:
     return [OptionField(one.name, types[one.name], one.default, **one.metadata) for one in fields(cls)]
 
 
-def add_options(option_fields: Iterable[OptionField], before: str | None = None) -> Callable[[F], F]:
+def add_options(option_fields: Iterable[OptionField], before: str | None = None) -> Callable[[Verb], Verb]:
     """Return a decorator that gives a verb an option for each field, listed ``before`` one of its own, else last.
 
     The verb takes their values as ``**options``; one that is not given is None, for a class knows its defaults.
     """
 
-    def decorate(function: F) -> F:
+    def decorate(function: Verb) -> Verb:
         signature = inspect.signature(function, eval_str=True)
         own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
         index = next((index for index, one in enumerate(own) if one.name == before), len(own))
         every = [*own[:index], *map(_make_parameter, option_fields), *own[index:]]
         parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in every]
-        function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        return function
+
+        @wraps(function)
+        def verb(**values: Any) -> None:
+            function(**values)
+
+        verb.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        return verb
 
     return decorate
 

@@ -141,15 +141,14 @@ def open_console() -> Console:
 
 
 def show_progress(
-    items: Iterable[T], total: int | None, title: str, done: int, size: Callable[[T], int] | None = None
+    items: Iterable[T], total: int | None, title: str, done: int, size: Callable[[T], int] = lambda _: 1
 ) -> Generator[T]:
-    """Yield ``items``, each ``size`` rows, with a bar on a terminal and a line now and then in a log."""
+    """Yield ``items``, each of ``size`` rows, with a bar on a terminal and a line now and then in a log."""
     from riseq.terminal.progress import report, track
 
-    sizes = {} if size is None else {"size": size}
     if sys.stderr.isatty():
-        return track(items, total, title, done=done, **sizes)
-    return report(items, total, notify, done=done, **sizes)
+        return track(items, total, title, done=done, size=size)
+    return report(items, total, notify, done=done, size=size)
 
 
 def notify(message: str) -> None:
