@@ -4,31 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from riseq import __version__
-from riseq.cli import (
-    bench,
-    calibrate,
-    data,
-    evaluate,
-    explain,
-    export,
-    mcp,
-    passes,
-    predict,
-    reproduce,
-    serve,
-    simplify,
-    train,
-    vocab,
-)
+from riseq.cli import data, serve
 from riseq.cli.options import show_help_alone
 from riseq.cli.shared import count, notify
 from riseq.types import InputError
 
+VERBS = (
+    *("simplify", "explain", "serve", "predict", "reproduce", "export", "bench", "calibrate", "passes", "mcp"),
+    *("evaluate", "vocab", "train"),
+)
+"""Each is a module here, with a function of its name; ``data`` has verbs of its own."""
 INPUT_ERROR = 2
 INTERRUPTED = 130
 # The error of a wrong option or argument; typer brings its own click or uses the installed one, by its version.
@@ -42,22 +33,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (
-    simplify.simplify,
-    explain.explain,
-    serve.serve,
-    predict.predict,
-    reproduce.reproduce,
-    export.export,
-    bench.bench,
-    calibrate.calibrate,
-    passes.passes,
-    mcp.mcp,
-    evaluate.evaluate,
-    vocab.vocab,
-    train.train,
-):
-    app.command(cls=serve.ServeCommand if verb is serve.serve else None)(verb)
+for verb in VERBS:
+    function = getattr(import_module(f"riseq.cli.{verb}"), verb)
+    app.command(cls=serve.ServeCommand if verb == "serve" else None)(function)
 app.add_typer(data.app, name="data")
 
 

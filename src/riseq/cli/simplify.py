@@ -120,7 +120,6 @@ def simplify(
             return
         if context:
             raise InputError("--context goes with a question; a file has its own column 'context'")
-        handling.check()
         if output is None or output == STDOUT:
             if resume:
                 raise InputError("--resume goes with an OUTPUT file, beside which finished rows are kept")
@@ -152,8 +151,7 @@ class Handling:
     skip: bool = False
     strict: bool = False
 
-    def check(self) -> None:
-        """Raise where two of them are wanted at once."""
+    def __post_init__(self) -> None:
         if self.skip and self.strict:
             raise InputError("--strict and --skip-bad contradict each other; expected one of them")
 
@@ -166,29 +164,37 @@ def simplify_stream(
     source: str, choice: SystemChoice, handling: Handling, show_edits: bool = False, as_json: bool = False
 ) -> int:
     """Print the results of a file as they come, for people or as JSONL; return the exit code."""
-    from riseq.data.rows import result_row
+    from riseq.data.rows import BadRows, result_row, sift
     from riseq.data.tables import write_rows
 
-    system = choice.load()
+    system, bad = choice.load(), 0
     if handling.strict and _can_go_back(source):
-        _check_rows(source)
-    skipped = _Skipped()
-    results = skipped.leave_out(_simplify(source, system, handling))
+        _count_rows(source, strict=True)
+
+    def leave_out(row: BadRow) -> None:
+        nonlocal bad
+        if handling.strict:
+            raise BadRows([row])
+        bad += 1
+        notify(f"skipped {row}")
+
+    results = sift(_simplify(source, system), leave_out)
     if not as_json and (show_edits or sys.stdout.isatty()):
         from riseq.terminal.results import show
 
-        console = open_console()
-        for one in results:
+        console, written = open_console(), 0
+        for written, one in enumerate(results, 1):  # noqa: B007
             show(console, one.example, one.result)
     else:
-        write_rows(STDOUT, (result_row(one.example, one.result) for one in results))
-    if skipped.rows:
-        notify(f"went on without {count(skipped.rows, 'bad row')} of {skipped.rows + skipped.kept:,}")
-    return handling.code(skipped.rows)
+        written = write_rows(STDOUT, (result_row(one.example, one.result) for one in results))
+    if bad:
+        notify(f"went on without {count(bad, 'bad row')} of {bad + written:,}")
+    return handling.code(bad)
 
 
 def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Handling, resume: bool = False) -> int:
     """Write the results of a file to ``output``, which appears when the last one is there; return the exit code."""
+    from riseq.data.rows import BadRow, BadRows, result_row
     from riseq.data.tables import check_output
 
     check_output(output)
@@ -198,7 +204,7 @@ def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Han
     choice = choice.resolve()
     system = choice.load()
     # Read twice: the first time checks and counts the rows, so that none of them has to be held.
-    total = _check_rows(source, handling.strict) if again else None
+    total = _count_rows(source, handling.strict) if again else None
     # What came through a pipe does not come again: nothing could go on with its rows.
     settings = {"input": digest(Path(source)), **choice.settings()} if again else {}
     with Journal(journal_path(output), settings, resume) as journal:
@@ -206,11 +212,16 @@ def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Han
         if before:
             notify(f"going on after {count(before, 'finished row')}")
         try:
-            results = _simplify(source, system, handling, skip=before)
+            results = _simplify(source, system, skip=before)
             # Closed, so that the bar is gone before anything else is printed.
             with closing(show_progress(results, total, system.name, before)) as outcomes:
                 for outcome in outcomes:
-                    journal.add(_entry(outcome))
+                    if not isinstance(outcome, BadRow):
+                        journal.add({"result": result_row(outcome.example, outcome.result)})
+                    elif handling.strict:
+                        raise BadRows([outcome])
+                    else:
+                        journal.add({"bad": outcome.to_row()})
             written, bad = _finish(journal, output)
         except (KeyboardInterrupt, InputError):
             if again and journal.done:
@@ -229,13 +240,8 @@ def bad_rows_path(output: Path) -> Path:
     return output.with_name(f"{output.name}.bad.jsonl")
 
 
-def _simplify(source: str, system: System, handling: Handling, skip: int = 0) -> Iterator[Simplified | BadRow]:
-    from riseq.data.source import name_source
-    from riseq.systems.bulk import LARGEST_CHUNK, simplify_rows
-
-    largest = LARGEST_CHUNK if _can_go_back(source) else 1
-    results = simplify_rows(system, islice(_read(source), skip, None), name_source(source), largest=largest)
-    return _stop_at_bad(results) if handling.strict else results
+def _can_go_back(source: str) -> bool:
+    return Path(source).is_file()
 
 
 def _read(source: str) -> Iterator[Record | BadRow]:
@@ -243,6 +249,22 @@ def _read(source: str) -> Iterator[Record | BadRow]:
     from riseq.data.tables import read_outcomes
 
     return read_outcomes(source, read_dialogue=read_context)
+
+
+def _count_rows(source: str, strict: bool) -> int:
+    """Read the file to its end before any work, and return how many rows it has; where ``strict`` none may be bad."""
+    from riseq.data.rows import sift
+
+    rows = _read(source)
+    return sum(1 for _ in (sift(rows, None) if strict else rows))
+
+
+def _simplify(source: str, system: System, skip: int = 0) -> Iterator[Simplified | BadRow]:
+    from riseq.data.source import name_source
+    from riseq.systems.bulk import LARGEST_CHUNK, simplify_rows
+
+    largest = LARGEST_CHUNK if _can_go_back(source) else 1
+    return simplify_rows(system, islice(_read(source), skip, None), name_source(source), largest=largest)
 
 
 def _finish(journal: Journal, output: Path) -> tuple[int, int]:
@@ -266,57 +288,3 @@ def _select(journal: Journal, kind: str) -> Iterator[Mapping[str, object]]:
         value = entry.get(kind)
         if isinstance(value, dict):
             yield {"row": entry["row"], **value} if kind == "bad" else value
-
-
-def _entry(outcome: Simplified | BadRow) -> dict[str, object]:
-    from riseq.data.rows import BadRow, result_row
-
-    if isinstance(outcome, BadRow):
-        return {"bad": outcome.as_row()}
-    return {"result": result_row(outcome.example, outcome.result)}
-
-
-def _check_rows(source: str, strict: bool = True) -> int:
-    """Read the file to its end before any work, and return how many rows it has; where ``strict`` none may be bad."""
-    from riseq.data.rows import BadRow, BadRows
-
-    total, bad = 0, []
-    for outcome in _read(source):
-        total += 1
-        if strict and isinstance(outcome, BadRow):
-            bad.append(outcome)
-    if bad:
-        raise BadRows(bad)
-    return total
-
-
-def _stop_at_bad(outcomes: Iterator[Simplified | BadRow]) -> Iterator[Simplified | BadRow]:
-    from riseq.data.rows import BadRow, BadRows
-
-    for outcome in outcomes:
-        if isinstance(outcome, BadRow):
-            raise BadRows([outcome])
-        yield outcome
-
-
-@dataclass(slots=True)
-class _Skipped:
-    """Counts the bad rows that were left out, and the others."""
-
-    rows: int = 0
-    kept: int = 0
-
-    def leave_out(self, outcomes: Iterator[Simplified | BadRow]) -> Iterator[Simplified]:
-        from riseq.data.rows import BadRow
-
-        for outcome in outcomes:
-            if isinstance(outcome, BadRow):
-                self.rows += 1
-                notify(f"skipped {outcome}")
-            else:
-                self.kept += 1
-                yield outcome
-
-
-def _can_go_back(source: str) -> bool:
-    return Path(source).is_file()

@@ -26,7 +26,7 @@ class BadRow:
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.reason}"
 
-    def as_row(self) -> dict[str, object]:
+    def to_row(self) -> dict[str, object]:
         """Return its row in a table of bad rows."""
         # Half surrogate pairs are spelled out: the name of a file, or of a field, may have them.
         file, reason = (text.encode(errors="backslashreplace").decode() for text in (self.file, self.reason))

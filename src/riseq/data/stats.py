@@ -48,15 +48,13 @@ class DatasetStats:
 
 def stats(examples: Iterable[Example]) -> DatasetStats:
     """Return the numbers of ``examples``, taken one at a time."""
-    rows = with_context = unchanged = shorter = pronoun = 0
     utterances: list[int] = []
     question_words: list[int] = []
     target_words: list[int] = []
+    unchanged = shorter = pronoun = 0
     for example in examples:
-        rows += 1
-        with_context += bool(example.context)
-        utterances.append(len(example.context))
         question = forms(example.question)
+        utterances.append(len(example.context))
         question_words.append(len(question))
         if example.target is not None:
             target = forms(example.target)
@@ -64,16 +62,17 @@ def stats(examples: Iterable[Example]) -> DatasetStats:
             unchanged += target == question
             shorter += len(target) < len(question)
             pronoun += bool(PRONOUNS.intersection(target).difference(question))
+    with_target = len(target_words)
     return DatasetStats(
-        rows=rows,
-        with_target=len(target_words),
-        with_context=with_context,
+        rows=len(utterances),
+        with_target=with_target,
+        with_context=sum(map(bool, utterances)),
         utterances=_spread(utterances),
         question_words=_spread(question_words),
         target_words=_spread(target_words),
-        unchanged=unchanged / max(1, len(target_words)),
-        shorter=shorter / max(1, len(target_words)),
-        pronoun=pronoun / max(1, len(target_words)),
+        unchanged=unchanged / max(1, with_target),
+        shorter=shorter / max(1, with_target),
+        pronoun=pronoun / max(1, with_target),
     )
 
 

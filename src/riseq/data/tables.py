@@ -9,16 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from riseq.data.formats import (
-    DelimitedWriter,
-    JsonlWriter,
-    ParquetWriter,
-    RowWriter,
-    check_pyarrow,
-    read_delimited,
-    read_jsonl,
-    read_parquet,
-)
+from riseq.data import formats
 from riseq.data.rows import COLUMNS, BadRow, FieldError, OnBad, ReadDialogue, Rows, parse_example, sift
 from riseq.data.source import STDIN, check_source, name_source, open_source
 from riseq.files import check_writable, compress, replace_file
@@ -43,24 +34,18 @@ class Format:
 
     read: Callable[[BinaryIO, str, bool], Rows]
     """From an open file, its name in messages, and whether each row needs a target."""
-    writer: Callable[[BinaryIO], RowWriter]
+    writer: Callable[[BinaryIO], formats.RowWriter]
     check: Callable[[], None] | None = None
 
 
-_JSONL = Format(read_jsonl, JsonlWriter)
-_CSV = Format(partial(read_delimited, delimiter=","), partial(DelimitedWriter, delimiter=","))
-_TSV = Format(partial(read_delimited, delimiter="\t"), partial(DelimitedWriter, delimiter="\t"))
-_PARQUET = Format(read_parquet, ParquetWriter, check_pyarrow)
-
-SUFFIXES = {
+_JSONL = Format(formats.read_jsonl, formats.JsonlWriter)
+_TEXT = {
     ".jsonl": _JSONL,
-    ".csv": _CSV,
-    ".tsv": _TSV,
-    ".parquet": _PARQUET,
-    ".jsonl.gz": _JSONL,
-    ".csv.gz": _CSV,
-    ".tsv.gz": _TSV,
+    ".csv": Format(partial(formats.read_delimited, delimiter=","), partial(formats.DelimitedWriter, delimiter=",")),
+    ".tsv": Format(partial(formats.read_delimited, delimiter="\t"), partial(formats.DelimitedWriter, delimiter="\t")),
 }
+_PARQUET = Format(formats.read_parquet, formats.ParquetWriter, formats.check_pyarrow)
+SUFFIXES = {**_TEXT, ".parquet": _PARQUET, **{f"{suffix}.gz": form for suffix, form in _TEXT.items()}}
 """The formats by the end of a file's name, in any case."""
 
 
@@ -105,7 +90,7 @@ def write_rows(path: str | Path, rows: Iterable[Mapping[str, object]], columns: 
     check_output(path)
     form = find_format(path)
     if str(path) == STDOUT:
-        return write_all(JsonlWriter(sys.stdout.buffer, flush=True), rows, columns, "<stdout>")
+        return write_all(formats.JsonlWriter(sys.stdout.buffer, flush=True), rows, columns, "<stdout>")
     with replace_file(path) as file, compress(file, str(path).lower().endswith(".gz")) as stream:
         return write_all(form.writer(stream), rows, columns, path)
 
@@ -160,7 +145,9 @@ def parse_rows(
             yield Record(example, fields, line)
 
 
-def write_all(writer: RowWriter, rows: Iterable[Mapping[str, object]], columns: Sequence[str], path: str | Path) -> int:
+def write_all(
+    writer: formats.RowWriter, rows: Iterable[Mapping[str, object]], columns: Sequence[str], path: str | Path
+) -> int:
     """Give all ``rows`` to ``writer`` and return how many there were; messages call the file ``path``."""
     count = 0
     try:

@@ -107,7 +107,7 @@ class Worker:
         results, bad = [], []
         for number, outcome in enumerate(simplify_chunk(system, rows, source.name), block.first + 1):
             if isinstance(outcome, BadRow):
-                bad.append({"row": number, **outcome.as_row()})
+                bad.append({"row": number, **outcome.to_row()})
             else:
                 row = result_row(outcome.example, outcome.result)
                 results.append(row if self._suffix == ".jsonl" else flat_row(row))
