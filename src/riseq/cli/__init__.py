@@ -12,7 +12,7 @@ import typer
 from riseq import __version__
 from riseq.cli import data, serve
 from riseq.cli.options import show_help_alone
-from riseq.cli.shared import count, notify
+from riseq.cli.shared import INPUT_ERROR, INTERRUPTED, count, notify
 from riseq.types import InputError
 
 VERBS = (
@@ -20,8 +20,6 @@ VERBS = (
     *("evaluate", "vocab", "train"),
 )
 """Each is a module here, with a function of its name; ``data`` has verbs of its own."""
-INPUT_ERROR = 2
-INTERRUPTED = 130
 # The error of a wrong option or argument; typer brings its own click or uses the installed one, by its version.
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 

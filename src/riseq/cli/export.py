@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from riseq.cli.shared import load_set_or_examples, notify, open_console, take_evenly
+from riseq.cli.shared import FAILED, load_set_or_examples, notify, open_console, take_evenly
 from riseq.extras import needs_extra
 
-FAILED = 1
 _CHECKED = 1_000
 """How many questions of a set are checked."""
 

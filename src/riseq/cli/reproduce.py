@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from riseq.cli.options import LimitOption
-from riseq.cli.shared import notify
+from riseq.cli.shared import FAILED, notify
 from riseq.types import InputError
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from riseq.reproduce.store import Store
 
 _STORE = Path("benchmarks", "predictions")
-FAILED = 1
 
 
 def reproduce(
@@ -103,7 +102,7 @@ def reproduce(
         write_joined(evidence, out / "outputs")
     notify(f"wrote {page}")
     if failed:
-        notify(f"{failed} steps failed; their systems are told as not run. The same command tries them again")
+        notify(f"{failed} steps failed; their systems are shown as not run. The same command tries them again")
         raise typer.Exit(FAILED)
 
 

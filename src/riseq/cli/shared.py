@@ -12,6 +12,7 @@ import typer
 
 from riseq import __version__
 from riseq.controls import Controls
+from riseq.data.source import STDIN
 from riseq.jobs import digest
 from riseq.systems.registry import load_system
 from riseq.types import Example, InputError
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from riseq.systems.protocol import System
 
 T = TypeVar("T")
+
+FAILED, INPUT_ERROR, BAD_ROWS, INTERRUPTED = 1, 2, 3, 130
+"""Exit codes: a result that should not be used, a user's mistake, rows that were left out, Ctrl-C."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +64,6 @@ class SystemChoice:
 
 def names_file(source: str) -> bool:
     """Return whether ``source`` is the name of a file (or ``-``), which has to be there, and not a question."""
-    from riseq.data.source import STDIN
-
     if source == STDIN:
         return True
     if not source.strip():

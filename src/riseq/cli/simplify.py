@@ -26,8 +26,18 @@ from riseq.cli.options import (
     take_options,
 )
 from riseq.cli.ray import Spread, simplify_folder
-from riseq.cli.shared import SystemChoice, count, make_example, names_file, notify, open_console, show_progress
+from riseq.cli.shared import (
+    BAD_ROWS,
+    SystemChoice,
+    count,
+    make_example,
+    names_file,
+    notify,
+    open_console,
+    show_progress,
+)
 from riseq.controls import Controls
+from riseq.data.source import STDOUT
 from riseq.jobs import Journal, digest, journal_path
 from riseq.types import InputError
 
@@ -36,10 +46,6 @@ if TYPE_CHECKING:
     from riseq.data.tables import Record
     from riseq.systems.bulk import Simplified
     from riseq.systems.protocol import System
-
-BAD_ROWS = 3
-"""The exit code where everything is done but rows had to be left out."""
-STDOUT = "-"
 
 
 @add_options(list_fields(Controls), before="threads")

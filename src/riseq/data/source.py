@@ -15,7 +15,8 @@ from typing import BinaryIO
 from riseq.files import decompress, error_reason, reading
 from riseq.types import InputError
 
-STDIN = "-"
+STDIN = STDOUT = "-"
+"""The name of standard input, and of standard output, among files."""
 _BOM = b"\xef\xbb\xbf"
 # What a file that is not UTF-8 text most often is, by its first bytes.
 _NOT_TEXT = {

@@ -16,7 +16,7 @@ PRONOUNS = frozenset((*_PERSONAL, *_POINTING))
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class CountSummary:
     """The mean, the median and the largest of some counts; zeros where there are none."""
 
     mean: float
@@ -31,11 +31,11 @@ class DatasetStats:
     rows: int
     with_target: int
     with_context: int
-    utterances: Spread
+    utterances: CountSummary
     """Earlier utterances a row, answers included where the file has them."""
 
-    question_words: Spread
-    target_words: Spread
+    question_words: CountSummary
+    target_words: CountSummary
     unchanged: float
     """The share whose target has the question's very words, in any case."""
 
@@ -67,14 +67,14 @@ def stats(examples: Iterable[Example]) -> DatasetStats:
         rows=len(utterances),
         with_target=with_target,
         with_context=sum(map(bool, utterances)),
-        utterances=_spread(utterances),
-        question_words=_spread(question_words),
-        target_words=_spread(target_words),
+        utterances=_summarise(utterances),
+        question_words=_summarise(question_words),
+        target_words=_summarise(target_words),
         unchanged=unchanged / max(1, with_target),
         shorter=shorter / max(1, with_target),
         pronoun=pronoun / max(1, with_target),
     )
 
 
-def _spread(counts: Sequence[int]) -> Spread:
-    return Spread(fmean(counts), float(median(counts)), max(counts)) if counts else Spread(0.0, 0.0, 0)
+def _summarise(counts: Sequence[int]) -> CountSummary:
+    return CountSummary(fmean(counts), float(median(counts)), max(counts)) if counts else CountSummary(0.0, 0.0, 0)

@@ -11,11 +11,9 @@ from typing import BinaryIO
 
 from riseq.data import formats
 from riseq.data.rows import COLUMNS, BadRow, FieldError, OnBad, ReadDialogue, Rows, parse_example, sift
-from riseq.data.source import STDIN, check_source, name_source, open_source
+from riseq.data.source import STDIN, STDOUT, check_source, name_source, open_source
 from riseq.files import check_writable, compress, replace_file
 from riseq.types import Example, InputError
-
-STDOUT = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +104,7 @@ def check_output(path: str | Path) -> None:
 
 def find_format(path: str | Path) -> Format:
     """Return the format that the end of the name says."""
-    if str(path) in (STDIN, STDOUT):
+    if str(path) == STDIN:
         return _JSONL
     name = Path(path).name.lower()
     for suffix, form in SUFFIXES.items():
