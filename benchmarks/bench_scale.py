@@ -23,11 +23,10 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from riseq.cli.shared import Wishes, load_asked
+from riseq.cli.shared import SystemChoice
 from riseq.data.dataset import load_dataset
 from riseq.data.tables import read_records
 from riseq.reproduce.facts import describe_machine
@@ -184,12 +183,12 @@ def measure_overhead(folder: Path, rows: int, data: Path, model: str | None) -> 
 def measure_memory(folder: Path, rows: int, asked: float, data: Path, model: str | None) -> Memory:
     """Return the memory of driver, which is this process, and workers over a run of ``rows`` questions."""
     source = write_questions(folder / "many.jsonl", islice(make_examples(data), rows), asked)
-    wishes = Wishes("rise", Path(model).resolve() if model else None, threads=1)
+    choice = SystemChoice("rise", Path(model).resolve() if model else None, threads=1)
     blocks = max(POINTS * WORKERS, rows // BLOCK_ROWS)
     job = Job(
         str(source),
         str(folder / "many"),
-        partial(load_asked, wishes),
+        choice.load,
         {"benchmark": "memory"},
         block_rows=max(1, rows // blocks),
         workers=WORKERS,

@@ -15,6 +15,13 @@ settings.load_profile("riseq")
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def pytest_configure() -> None:
+    """Name the paper's data sets beside the checkout for the session, where nobody named a folder."""
+    beside = ROOT.parent / "shared" / "data"
+    if not os.environ.get("RISEQ_DATA") and beside.is_dir():
+        os.environ["RISEQ_DATA"] = str(beside)
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The repository's root."""
@@ -24,8 +31,7 @@ def root() -> Path:
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder of the paper's data sets: RISEQ_DATA, or ../shared/data beside the checkout."""
-    named = os.environ.get("RISEQ_DATA")
-    folder = Path(named) if named else ROOT.parent / "shared" / "data"
-    if not folder.is_dir():
-        pytest.skip(f"the paper's data sets are not at {folder}; set RISEQ_DATA to their folder")
-    return folder
+    folder = os.environ.get("RISEQ_DATA")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("the paper's data sets are not there; set RISEQ_DATA to their folder")
+    return Path(folder)

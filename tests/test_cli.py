@@ -84,6 +84,9 @@ class TestSimplify:
         outcome = shell("simplify", "When was Alien released?", "--context", "Who directed Alien?", "--show-edits")
         assert outcome == Outcome(0, "When was [-Alien-]{+it+} released?\nWhen was it released?\n", "")
 
+    def test_a_question_may_have_a_slash(self, shell: Shell) -> None:
+        assert shell("simplify", "and/or?", "-s", "origin") == Outcome(0, "and/or?\n", "")
+
     def test_a_question_without_context_is_unchanged(self, shell: Shell) -> None:
         assert shell("simplify", "When was Alien released?", "--show-edits").out == "When was Alien released?\n"
 
@@ -153,6 +156,11 @@ class TestControls:
         assert shell("simplify", *self.QUESTION).out == "When was it released?\n"
         assert shell("simplify", *self.QUESTION, "--strength", "0").out == "When was Alien released?\n"
         assert shell("simplify", *self.QUESTION, "--protect", "Who", "--protect", "alien").out.count("Alien") == 1
+
+    def test_the_guard_can_be_taken_away(self, shell: Shell) -> None:
+        assert shell("simplify", "--guard", *self.QUESTION).code == 0
+        assert shell("simplify", "--no-guard", *self.QUESTION).code == 0
+        assert shell("explain", "--no-guard", *self.QUESTION).code == 0
 
     def test_a_file_takes_them(self, shell: Shell, questions: Path) -> None:
         for options in (["--strength", "0"], ["--protect", "Alien"], ["--max-passes", "1"]):
@@ -295,6 +303,11 @@ MISTAKES = [
     (["simplify", "questions.jsonl", "out.csv", "--show-edits"], "--show-edits is for the terminal"),
     (["simplify", "questions.jsonl", "out.csv", "-s", "rise", "-m", "nowhere"], "nowhere: no such folder"),
     (["explain", ""], "the question is empty"),
+    (["explain", "questions.jsonl"], "questions.jsonl: explain takes one question in quotes; riseq simplify FILE"),
+    (["explain", "missing.jsonl"], "missing.jsonl: no such file"),
+    (["simplify", "Why?", "-s", "mine.py:Mine", "--strength", "7"], "strength is 7.0, expected a number from 0 to 1"),
+    (["simplify", "Why?", "-s", "mine.py:Mine", "--strength", "0.7"], "--strength goes with a class that takes"),
+    (["simplify", "Why?", "-s", "origin", "--no-guard"], "--guard goes with the system 'rise', not with 'origin'"),
     (["explain", "Why?", "--strength", "x"], "'--strength'"),
     (["evaluate", "-d", "missing.jsonl"], "missing.jsonl: no such file"),
     (["evaluate", "-d", "nothing.jsonl"], "nothing.jsonl: no questions"),
@@ -314,6 +327,7 @@ def test_a_mistake_is_one_line_and_code_2(
     (tmp_path / "questions.txt").write_bytes(questions.read_bytes())
     (tmp_path / "binary.csv").write_bytes(bytes(range(128, 256)))
     write_lines(tmp_path / "wrong.csv", ["id,question", "1,Why?"])
+    write_lines(tmp_path / "mine.py", ["from riseq.systems.protocol import Origin as Mine"])
     before = sorted(tmp_path.iterdir())
     outcome = shell(*arguments)
     assert (outcome.code, outcome.out) == (2, "")

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 
-def check_place(path: str | Path) -> None:
+def check_writable(path: str | Path) -> None:
     """Raise where a file cannot be put at ``path``."""
-    place = Path(os.path.realpath(path))
-    folder = place.parent
-    if place.is_dir():
+    target = Path(os.path.realpath(path))
+    folder = target.parent
+    if target.is_dir():
         raise InputError(f"{path}: is a folder, expected a file name")
-    if place.exists() and not place.is_file():
+    if target.exists() and not target.is_file():
         raise InputError(f"{path}: is not a regular file, expected one that may be replaced")
     if not folder.is_dir():
         raise InputError(f"{path}: there is no folder {str(folder)!r} to write it in")
@@ -37,45 +37,63 @@ def check_place(path: str | Path) -> None:
 @contextmanager
 def replace_file(path: str | Path) -> Iterator[BinaryIO]:
     """Open a file that takes the place of ``path`` when the block ends well, and is removed when it does not."""
-    check_place(path)
-    place = Path(os.path.realpath(path))  # a link stays a link, to the new file
-    temporary = place.with_name(f".riseq-{secrets.token_hex(8)}.tmp")
+    check_writable(path)
+    target = Path(os.path.realpath(path))  # a link stays a link, to the new file
+    temporary = target.with_name(f".riseq-{secrets.token_hex(8)}.tmp")
     try:
         with _Temporary(temporary, path) as raw, io.BufferedWriter(raw) as file:
             yield cast(BinaryIO, file)
             file.flush()
-            with answer_for(path):
+            with writing(path):
                 os.fsync(file.fileno())
-        with answer_for(path):
-            if place.exists():
-                shutil.copymode(place, temporary)
-            os.replace(temporary, place)
-        sync(place.parent)
+        with writing(path):
+            if target.exists():
+                shutil.copymode(target, temporary)
+            os.replace(temporary, target)
+        sync(target.parent)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
 
 
 class _Temporary(io.FileIO):
-    """A new file whose complaints name the file it will be."""
+    """A new file whose errors name the file it will become."""
 
     def __init__(self, temporary: Path, path: str | Path) -> None:
         self._path = path
-        with answer_for(path):
+        with writing(path):
             super().__init__(temporary, "xb")
 
     def write(self, data: ReadableBuffer, /) -> int:
-        with answer_for(self._path):
+        with writing(self._path):
             return super().write(data)
 
 
 @contextmanager
-def answer_for(path: str | Path) -> Iterator[None]:
-    """Tell what the disk says against writing ``path`` as a user's error."""
+def writing(path: str | Path) -> Iterator[None]:
+    """Turn an ``OSError`` in the block into an ``InputError`` about writing ``path``."""
     try:
         yield
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+        raise InputError(f"{path}: cannot be written: {error_reason(error)}") from None
+
+
+@contextmanager
+def reading(path: str | Path) -> Iterator[None]:
+    """Turn an error of opening ``path`` in the block into an ``InputError`` about it."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder, expected a file") from None
+    except (OSError, ValueError) as error:  # ValueError: a name with a null character
+        raise InputError(f"{path}: cannot be opened: {error_reason(error)}") from None
+
+
+def error_reason(error: Exception) -> str:
+    """Return what the system says is wrong, without its error number and the path."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 @contextmanager
@@ -90,10 +108,26 @@ def compress(file: BinaryIO, wanted: bool) -> Iterator[BinaryIO]:
         buffer.flush()
 
 
+@contextmanager
+def decompress(file: BinaryIO, wanted: bool) -> Iterator[BinaryIO]:
+    """Open ``file`` through gzip where it is wanted."""
+    if not wanted:
+        yield file
+        return
+    with gzip.GzipFile(fileobj=file) as unpacked:
+        # GzipFile hands out lines one slow call at a time; a buffer in front of it makes them cheap.
+        yield cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, unpacked), 1 << 16))
+
+
+def format_json(content: object) -> bytes:
+    """Return ``content`` as the indented JSON of a file."""
+    return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
 def write_json(path: str | Path, content: object) -> None:
     """Write ``content`` as indented JSON, whole or not at all."""
     with replace_file(path) as file:
-        file.write(json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n")
+        file.write(format_json(content))
 
 
 def write_text(path: str | Path, text: str) -> None:

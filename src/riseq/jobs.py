@@ -15,18 +15,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
-from riseq.files import answer_for, check_place
+from riseq.files import check_writable, writing
 from riseq.types import InputError
 
 _FIRST = "riseq"
 _ROW = "row"
-_UNSAID = "not said"
+_NOT_SET = "not said"
 
 
 def journal_path(output: str | Path) -> Path:
     """Return where the unfinished rows of ``output`` are: beside it."""
-    place = Path(os.path.realpath(output))
-    return place.with_name(f"{place.name}.part")
+    target = Path(os.path.realpath(output))
+    return target.with_name(f"{target.name}.part")
 
 
 class Journal:
@@ -38,12 +38,12 @@ class Journal:
         Rows are never thrown away unasked: without ``resume`` a journal that has some is refused. Where there are no
         ``settings`` nobody can say whether a later run would be the same one, and its rows are not kept.
         """
-        check_place(path)
+        check_writable(path)
         self.path = path
         self.done = 0
         """How many rows are finished."""
         self._kept = bool(settings)
-        with answer_for(path):
+        with writing(path):
             self._file: BinaryIO = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
         try:
             _lock(self._file, path)
@@ -59,7 +59,7 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         # One without rows, or that no other run could go on with, is of no use to anybody.
-        with suppress(OSError):  # a full disk has been told; closing would try the half row once more
+        with suppress(OSError):  # a full disk was reported already; closing would try the half row once more
             if self.done and self._kept:
                 self._file.close()
             else:
@@ -68,7 +68,7 @@ class Journal:
     def add(self, entry: Mapping[str, object]) -> None:
         """Write the next row all the way to the system, where a kill cannot reach it."""
         line = json.dumps({_ROW: self.done + 1, **entry}, ensure_ascii=False).encode() + b"\n"
-        with answer_for(self.path):
+        with writing(self.path):
             self._file.write(line)
             self._file.flush()
         self.done += 1
@@ -103,7 +103,7 @@ class Journal:
                 return
         self._file.seek(0)
         self._file.truncate()
-        with answer_for(self.path):
+        with writing(self.path):
             self._file.write(header)
             self._file.flush()
 
@@ -135,7 +135,7 @@ def check_same(what: str, before: Mapping[str, object], now: Mapping[str, object
     """Raise where ``what`` was made with settings other than ``now``; ``again`` is how to start from nothing."""
     for name in dict.fromkeys((*before, *now)):
         if before.get(name) != now.get(name):
-            old, new = (_UNSAID if one.get(name) is None else str(one[name]) for one in (before, now))
+            old, new = (_NOT_SET if one.get(name) is None else str(one[name]) for one in (before, now))
             raise InputError(
                 f"{what} were made with another {name} ({old}, now {new}); --resume needs the same, or {again}"
             )

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from riseq.data.dataset import data_root, find_dataset, load_dataset, read_dataset
-from riseq.data.rows import BadRow, BadRows
-from riseq.data.tables import example_row, write_rows
+from riseq.data.rows import BadRow, BadRows, example_row
+from riseq.data.tables import write_rows
 from riseq.types import Example, InputError
 
 EXAMPLE = Example("1", ("a",), "q", "t")
@@ -22,16 +22,24 @@ def _folder(root: Path) -> Path:
     return root
 
 
-def test_the_root_is_named_or_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_root_is_where_the_environment_says_and_nowhere_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert data_root({"RISEQ_DATA": str(tmp_path)}) == tmp_path
     with pytest.raises(InputError, match="RISEQ_DATA: '/no/such' is not a folder"):
         data_root({"RISEQ_DATA": "/no/such"})
     checkout = tmp_path / "checkout"
     checkout.mkdir()
     monkeypatch.chdir(checkout)
+    beside = tmp_path / "shared" / "data"
+    beside.mkdir(parents=True)
     assert data_root({}) is None
-    (tmp_path / "shared" / "data").mkdir(parents=True)
-    assert data_root({"RISEQ_DATA": ""}) == Path("..", "shared", "data")
+    assert data_root({"RISEQ_DATA": ""}) is None
+    monkeypatch.delenv("RISEQ_DATA", raising=False)
+    _folder(beside)
+    with pytest.raises(InputError, match="RISEQ_DATA, the folder of data sets, is not set"):
+        load_dataset("set/test")
+    assert len(load_dataset("set/test", root=beside)) == 1
 
 
 @pytest.mark.parametrize(
@@ -69,7 +77,7 @@ def test_an_unknown_name_tells_what_was_tried(tmp_path: Path) -> None:
     assert told.startswith("set/tset: no such file, nor in ")
     assert "set/tset[.qonly] with .jsonl" in told
     assert told.endswith("there are set/plain, set/test.qa, set/test.qonly")
-    with pytest.raises(InputError, match="RISEQ_DATA is not set"):
+    with pytest.raises(InputError, match="RISEQ_DATA, the folder of data sets, is not set"):
         find_dataset("set/tset", None)
 
 

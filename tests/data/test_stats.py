@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from riseq.data.dataset import DatasetStats, Spread, load_dataset, stats
+from riseq.data.dataset import load_dataset
+from riseq.data.stats import CountSummary, DatasetStats, stats
 from riseq.types import Example
 
 
@@ -17,9 +18,9 @@ def test_a_small_set_by_hand() -> None:
         rows=4,
         with_target=3,
         with_context=2,
-        utterances=Spread(0.75, 0.5, 2),
-        question_words=Spread(4.0, 4.0, 6),
-        target_words=Spread(4.0, 4.0, 5),
+        utterances=CountSummary(0.75, 0.5, 2),
+        question_words=CountSummary(4.0, 4.0, 6),
+        target_words=CountSummary(4.0, 4.0, 5),
         unchanged=1 / 3,
         shorter=2 / 3,
         pronoun=1 / 3,
@@ -27,7 +28,7 @@ def test_a_small_set_by_hand() -> None:
 
 
 def test_nothing_has_no_numbers() -> None:
-    nothing = Spread(0.0, 0.0, 0)
+    nothing = CountSummary(0.0, 0.0, 0)
     assert stats([]) == DatasetStats(0, 0, 0, nothing, nothing, nothing, 0.0, 0.0, 0.0)
 
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riseq.data.rows import BadRow, BadRows
-from riseq.data.tables import SUFFIXES, check_output, example_row, read_examples, read_records, write_rows
+from riseq.data.rows import BadRow, BadRows, example_row
+from riseq.data.tables import SUFFIXES, check_output, read_examples, read_records, write_rows
 from riseq.types import Example, InputError
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"])) | st.text('a\r\n\t",[]{}\\\x00 é😀\u2028\x85', max_size=8)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from riseq.cli.files import Handling, simplify_file
-from riseq.cli.scaling import Spread, simplify_folder
-from riseq.cli.shared import Wishes
+from riseq.cli.ray import Spread, simplify_folder
+from riseq.cli.shared import SystemChoice
+from riseq.cli.simplify import Handling, simplify_file
 from riseq.scale.manifest import MANIFEST
 from riseq.scale.storage import find_folder, find_sources
 from riseq.types import InputError
@@ -48,12 +48,12 @@ def test_a_run_from_and_to_a_bucket_is_that_of_a_disk(
             file.write(content)
     spread = Spread(address=cluster, workers=2, block_rows=20)
     source, out = f"s3://me:secret@store/in/part-?.jsonl{options}", f"s3://me:secret@store/out{options}"
-    assert simplify_folder(source, out, Wishes("origin"), Handling(), spread) == 0
+    assert simplify_folder(source, out, SystemChoice("origin"), Handling(), spread) == 0
     folder = find_folder(out)
     written = {name: folder.read(name) for name in folder.list() if name != MANIFEST}
     assert len(written) == 4
     (tmp_path / "in.jsonl").write_bytes(content)
-    simplify_file(str(tmp_path / "in.jsonl"), tmp_path / "alone.parquet", Wishes("origin"), Handling())
+    simplify_file(str(tmp_path / "in.jsonl"), tmp_path / "alone.parquet", SystemChoice("origin"), Handling())
     alone = pq.read_table(tmp_path / "alone.parquet")
     assert pa.concat_tables(pq.read_table(io.BytesIO(written[name])) for name in sorted(written)).equals(
         pa.concat_tables([alone, alone])
@@ -62,7 +62,7 @@ def test_a_run_from_and_to_a_bucket_is_that_of_a_disk(
     gone = min(written)
     system.delete_file(f"store/out/{gone}")
     capsys.readouterr()
-    assert simplify_folder(source, out, Wishes("origin"), Handling(), spread, resume=True) == 0
+    assert simplify_folder(source, out, SystemChoice("origin"), Handling(), spread, resume=True) == 0
     told = capsys.readouterr().err
     assert "going on after 40 finished rows" in told
     assert "secret" not in told

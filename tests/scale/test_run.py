@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 from riseq.cli import main
-from riseq.cli.files import Handling, simplify_file
-from riseq.cli.scaling import Spread, load_same, simplify_folder
-from riseq.cli.shared import Wishes
+from riseq.cli.ray import Spread, load_same, simplify_folder
+from riseq.cli.shared import SystemChoice
+from riseq.cli.simplify import Handling, simplify_file
+from riseq.controls import Controls
 from riseq.data.tables import write_rows
 from riseq.scale.manifest import MANIFEST
 from riseq.scale.run import Job, open_run
@@ -25,7 +26,7 @@ from riseq.types import InputError
 from tiny_model import make_checkpoint, make_examples, save_tiny
 
 pq = pytest.importorskip("pyarrow.parquet")
-ORIGIN = Wishes("origin")
+ORIGIN = SystemChoice("origin")
 SMALL = Spread(workers=2, block_rows=20)
 
 
@@ -86,13 +87,13 @@ def test_a_folder_becomes_a_folder_and_resuming_does_what_is_missing(
     assert [run["rows"] for run in manifest["runs"]] == [151, 20]
     assert manifest["written"] == 150
 
-    for wishes, spread, told_of in (
+    for choice, spread, told_of in (
         (ORIGIN, Spread(block_rows=21), r"another block-rows \(20, now 21\)"),
         (ORIGIN, Spread(format="jsonl"), r"another format \(parquet, now jsonl\)"),
-        (Wishes("rule"), Spread(), r"another system \(origin, now rule\)"),
+        (SystemChoice("rule"), Spread(), r"another system \(origin, now rule\)"),
     ):
         with pytest.raises(InputError, match=told_of):
-            simplify_folder(str(source), str(out), wishes, Handling(), spread, resume=True)
+            simplify_folder(str(source), str(out), choice, Handling(), spread, resume=True)
     (source / "sub.csv").write_text("context,question\n,Why?\n")
     with pytest.raises(InputError, match="another input"):
         simplify_folder(str(source), str(out), ORIGIN, Handling(), Spread(), resume=True)
@@ -110,7 +111,9 @@ def test_what_cannot_be_done_is_told_in_one_line(connected: None, tmp_path: Path
     assert not out.exists()
     # Only the workers load an engine; what they say of it is told here.
     with pytest.raises(InputError, match=r"^--strength goes with the system 'rise', not with 'origin'$"):
-        simplify_folder(str(source), str(out), Wishes("origin", strength=0.3), Handling(), SMALL)
+        simplify_folder(
+            str(source), str(out), SystemChoice("origin", controls=Controls(strength=0.3)), Handling(), SMALL
+        )
     assert json.loads((out / MANIFEST).read_text())["state"] == "stopped"
 
 
@@ -188,7 +191,7 @@ def test_without_ray_the_extra_is_named(
 
 
 def test_a_worker_with_another_model_is_turned_away() -> None:
-    settings = Wishes("origin").settings()
+    settings = SystemChoice("origin").settings()
     assert load_same(ORIGIN, settings).name == "origin"
     with pytest.raises(InputError, match=r"has another riseq version \(.*\); expected 9\.9, as where the run was"):
         load_same(ORIGIN, {**settings, "riseq version": "9.9"})
@@ -198,12 +201,12 @@ def test_a_worker_has_a_gpu(connected: None, tmp_path: Path) -> None:
     model = save_tiny(tmp_path / "checkpoint", make_checkpoint())
     rows = [{"id": one.id, "context": list(one.context), "question": one.question} for one in make_examples(30)]
     write_rows(tmp_path / "in.jsonl", rows)
-    wishes = Wishes("rise", model)
+    choice = SystemChoice("rise", model)
     spread = Spread(gpus=1, block_rows=10)
-    assert simplify_folder(str(tmp_path / "in.jsonl"), str(tmp_path / "out"), wishes, Handling(), spread) == 0
+    assert simplify_folder(str(tmp_path / "in.jsonl"), str(tmp_path / "out"), choice, Handling(), spread) == 0
     (run,) = json.loads((tmp_path / "out" / MANIFEST).read_text())["runs"]
     assert (run["workers"], run["gpus"]) == (1, 1)
-    simplify_file(str(tmp_path / "in.jsonl"), tmp_path / "alone.parquet", wishes, Handling())
+    simplify_file(str(tmp_path / "in.jsonl"), tmp_path / "alone.parquet", choice, Handling())
     texts = pq.read_table(tmp_path / "out").sort_by("id")["text"]
     assert texts == pq.read_table(tmp_path / "alone.parquet").sort_by("id")["text"]
 
@@ -214,7 +217,7 @@ def test_a_worker_too_large_for_this_machine_is_told_and_on_a_cluster_waited_for
     write_rows(tmp_path / "in.jsonl", [{"context": [], "question": "Why?"}])
     source, out = str(tmp_path / "in.jsonl"), str(tmp_path / "out")
     with pytest.raises(InputError, match="this machine has no room for a worker with 3 cores; ask for less"):
-        simplify_folder(source, out, Wishes("origin", threads=3), Handling(), Spread())
+        simplify_folder(source, out, SystemChoice("origin", threads=3), Handling(), Spread())
     assert not (tmp_path / "out").exists()
     # A cluster may grow: the run is opened, and waits.
     large = Job(source, out, partial(load_same, ORIGIN, {}), {}, address=cluster, gpus=2)

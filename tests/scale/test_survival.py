@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from riseq.cli.files import Handling, bad_rows_path, simplify_file
-from riseq.cli.shared import Wishes
+from riseq.cli.shared import SystemChoice
+from riseq.cli.simplify import Handling, bad_rows_path, simplify_file
+from riseq.controls import Controls
 from riseq.scale.manifest import MANIFEST
 from tiny_model import export_tiny, make_examples
 
@@ -93,7 +94,9 @@ def test_kills_lose_no_row_and_double_none(
 
     driver = start(*arguments)
     whole = tmp_path / "whole.jsonl"
-    simplify_file(str(source), whole, Wishes("rise", model, max_passes=1, threads=1), Handling())
+    simplify_file(
+        str(source), whole, SystemChoice("rise", model, controls=Controls(max_passes=1), threads=1), Handling()
+    )
     _, told = driver.communicate(timeout=LIMIT)
     assert driver.returncode == 3, told
     # The driver's last worker may have finished a block after the driver was gone.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from riseq.cli.files import Handling, bad_rows_path, simplify_file
-from riseq.cli.shared import Wishes, load_asked
+from riseq.cli.shared import SystemChoice
+from riseq.cli.simplify import Handling, bad_rows_path, simplify_file
+from riseq.controls import Controls
 from riseq.scale.blocks import Cut, cut_file
 from riseq.scale.storage import find_folder, find_sources
 from riseq.scale.worker import BAD, MOST_DEATHS, Input, Worker
@@ -42,11 +42,11 @@ def test_the_files_of_a_worker_are_those_of_one_process(
 ) -> None:
     model = export_tiny(tmp_path_factory.getbasetemp(), "bert", "int8")[1]
     source = write_questions(tmp_path / "in.jsonl", 60)
-    wishes = Wishes("rise", model, n_best=2, threads=1)
+    choice = SystemChoice("rise", model, controls=Controls(n_best=2), threads=1)
     for suffix in (".jsonl", ".parquet"):
         whole, out = tmp_path / f"whole{suffix}", tmp_path / f"out{suffix}"
-        simplify_file(str(source), whole, wishes, Handling())
-        worker, cut = make_worker(source, out, partial(load_asked, wishes), 25, suffix)
+        simplify_file(str(source), whole, choice, Handling())
+        worker, cut = make_worker(source, out, choice.load, 25, suffix)
         receipts = [worker.do(block) for block in cut.blocks]
         assert [(one.rows, one.bad, one.error) for one in receipts] == [(25, 1, ""), (25, 0, ""), (11, 0, "")]
         parts = sorted(out.glob(f"*{suffix}"))

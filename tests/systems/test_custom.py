@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from riseq.controls import Controls
 from riseq.systems.registry import load_system
 from riseq.types import Example, InputError
 
@@ -73,3 +75,40 @@ def test_a_mistake_inside_the_file_is_its_own(tmp_path: Path) -> None:
     path.write_text("import a_module_that_is_not_there", encoding="utf-8")
     with pytest.raises(ModuleNotFoundError, match="a_module_that_is_not_there"):
         load_system(f"{path}:Anything")
+
+
+CONTROLLED = """
+from riseq import Simplification
+
+class Mine:
+    name = "mine"
+
+    def __init__(self, model=None, controls=None, threads=None):
+        self.controls, self.threads = controls, threads
+
+    def simplify(self, examples):
+        for example in examples:
+            yield Simplification(example.question, f"{self.controls.strength} {self.controls.guard} {self.threads}")
+"""
+
+
+def test_a_class_that_takes_controls_gets_them(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(CONTROLLED, encoding="utf-8")
+    name, examples = f"{path}:Mine", [Example("1", (), "Why?")]
+    (result,) = load_system(name).simplify(examples)
+    assert result.text == "0.5 True None"
+    (result,) = load_system(name, controls=Controls(strength=0.2), guard=False, threads=3).simplify(examples)
+    assert result.text == "0.2 False 3"
+
+
+@pytest.mark.parametrize("settings", [{"controls": Controls(strength=0.2)}, {"threads": 2}])
+def test_a_class_that_takes_none_refuses_them(file: Path, settings: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=r"--(strength|threads) goes with a class that takes 'controls' and 'threads'"):
+        load_system(f"{file}:Loud", **settings)
+    assert load_system(f"{file}:Loud", controls=Controls()).name == "loud"
+
+
+def test_a_wrong_value_is_refused_by_any_system(file: Path) -> None:
+    with pytest.raises(InputError, match="strength is 7, expected a number from 0 to 1"):
+        load_system(f"{file}:Loud", strength=7)

@@ -10,7 +10,7 @@ import pytest
 from riseq.core.edits import Op
 from riseq.data.tables import read_examples
 from riseq.metrics.scores import score
-from riseq.systems.rule import BATCH, LONGEST, Chunk, Chunker, Rule, is_known, remember, rewrite
+from riseq.systems.rule import BATCH, LONGEST, Chunk, Chunker, Rule, find_memory, is_known, rewrite
 from riseq.types import Example, InputError, Simplification
 
 
@@ -105,10 +105,10 @@ def test_commas_that_set_a_dropped_chunk_off_go_with_it() -> None:
 
 def test_memory_holds_the_new_chunks_of_the_last_utterance_that_had_any() -> None:
     alien, ripley, ship = (Chunk(0, 1, (word,)) for word in ("alien", "ripley", "ship"))
-    assert remember([]) == frozenset()
-    assert remember([[alien], [], []]) == {("alien",)}
-    assert remember([[alien], [alien, ripley]]) == {("ripley",)}
-    assert remember([[alien], [ripley, ship]]) == {("ripley",), ("ship",)}
+    assert find_memory([]) == frozenset()
+    assert find_memory([[alien], [], []]) == {("alien",)}
+    assert find_memory([[alien], [alien, ripley]]) == {("ripley",)}
+    assert find_memory([[alien], [ripley, ship]]) == {("ripley",), ("ship",)}
 
 
 def test_a_chunk_is_known_by_whole_words() -> None:

@@ -63,15 +63,15 @@ def read_objects(path: str | Path) -> Iterator[tuple[int, dict[str, object]] | B
     """Yield each object of the list in the file at ``path`` with its line."""
     name, text = name_source(path), read_text(path)
     decode = json.JSONDecoder().raw_decode
-    place = _skip_blank(text, 0)
-    if text[place : place + 1] != "[":
-        raise InputError(f"{name}: got {describe(text[place : place + 20])}, expected a JSON list")
+    position = _skip_blank(text, 0)
+    if text[position : position + 1] != "[":
+        raise InputError(f"{name}: got {describe(text[position : position + 20])}, expected a JSON list")
     line, counted = 1, 0
-    place = _skip_blank(text, place + 1)
-    while text[place : place + 1] != "]":
-        line, counted = line + text.count("\n", counted, place), place
+    position = _skip_blank(text, position + 1)
+    while text[position : position + 1] != "]":
+        line, counted = line + text.count("\n", counted, position), position
         try:
-            value, place = decode(text, place)
+            value, position = decode(text, position)
         except json.JSONDecodeError as error:
             # Where one object breaks, nobody knows where the next one starts.
             raise InputError(f"{name}:{error.lineno}: broken JSON: {error.msg} (character {error.colno})") from None
@@ -81,19 +81,19 @@ def read_objects(path: str | Path) -> Iterator[tuple[int, dict[str, object]] | B
             yield line, value
         else:
             yield BadRow(name, line, f"got {describe(value)}, expected an object")
-        place = _skip_blank(text, place)
-        if text[place : place + 1] == ",":
-            place = _skip_blank(text, place + 1)
-        elif text[place : place + 1] != "]":
-            here = 1 + text.count("\n", 0, place)
-            got = describe(text[place : place + 20]) if place < len(text) else "the end of the file"
+        position = _skip_blank(text, position)
+        if text[position : position + 1] == ",":
+            position = _skip_blank(text, position + 1)
+        elif text[position : position + 1] != "]":
+            here = 1 + text.count("\n", 0, position)
+            got = describe(text[position : position + 20]) if position < len(text) else "the end of the file"
             raise InputError(f"{name}:{here}: broken JSON: got {got}, expected ',' or ']'")
 
 
-def _skip_blank(text: str, place: int) -> int:
-    while place < len(text) and text[place] in _BLANK:
-        place += 1
-    return place
+def _skip_blank(text: str, position: int) -> int:
+    while position < len(text) and text[position] in _BLANK:
+        position += 1
+    return position
 
 
 _TITLES = 2
@@ -248,9 +248,9 @@ def _read_topic(
         raise FieldError(f"turn: got {describe(turns)}, expected a list of turns")
     raws: list[str] = []
     first: str | None = None
-    for place, turn in enumerate(turns):
+    for index, turn in enumerate(turns):
         if not isinstance(turn, dict):
-            raise FieldError(f"turn[{place}]: got {describe(turn)}, expected an object")
+            raise FieldError(f"turn[{index}]: got {describe(turn)}, expected an object")
         name = f"{number}_{take(turn, 'number', 'a number')}"
         raw = take_text(turn, "raw_utterance")
         if name not in resolved:

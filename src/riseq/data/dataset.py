@@ -9,14 +9,10 @@ from pathlib import Path
 from riseq.data.corpora import PAPER, Convention, read_canard, read_cast, read_objects
 from riseq.data.rows import BadRow, OnBad
 from riseq.data.source import STDIN
-from riseq.data.stats import DatasetStats, Spread, stats
 from riseq.data.tables import SUFFIXES, read_examples
 from riseq.types import Example, InputError
 
-__all__ = ["DatasetStats", "Spread", "data_root", "find_dataset", "load_dataset", "read_dataset", "stats"]
-
 VARIABLE = "RISEQ_DATA"
-BESIDE = Path("..", "shared", "data")
 
 
 def load_dataset(
@@ -24,8 +20,8 @@ def load_dataset(
 ) -> list[Example]:
     """Return the examples of a file, or of a data set such as ``canard/test.qonly`` or ``cast19/test``.
 
-    Short names are looked up in ``root``; without it where RISEQ_DATA says, or in ``../shared/data``. All rows are
-    good or BadRows is raised, unless ``on_bad`` takes the bad ones.
+    Short names are looked up in ``root``; without it in the folder that RISEQ_DATA names. All rows are good or BadRows
+    is raised, unless ``on_bad`` takes the bad ones.
     """
     if root is None and not _is_path(name):
         root = data_root(os.environ)
@@ -33,10 +29,10 @@ def load_dataset(
 
 
 def data_root(environment: Mapping[str, str]) -> Path | None:
-    """Return the folder of data sets: the one ``environment`` names, or ``../shared/data`` where there is one."""
+    """Return the folder of data sets that ``environment`` names; None where it names none."""
     named = environment.get(VARIABLE)
     if not named:
-        return BESIDE if BESIDE.is_dir() else None
+        return None
     if not Path(named).is_dir():
         raise InputError(f"{VARIABLE}: {named!r} is not a folder, expected the folder of the data sets")
     return Path(named)
@@ -47,13 +43,13 @@ def find_dataset(name: str | Path, root: Path | None) -> str | Path:
     if _is_path(name):
         return name
     if root is None:
-        raise InputError(f"{name}: no such file, and no data sets: {VARIABLE} is not set and there is no {BESIDE}")
+        raise InputError(f"{name}: no such file, nor a data set: {VARIABLE}, the folder of data sets, is not set")
     # A file by its whole name, then a short name with what it leaves out.
     endings = ["", *SUFFIXES, *(f".qonly{suffix}" for suffix in SUFFIXES)]
     for ending in endings:
-        place = root / f"{name}{ending}"
-        if place.is_file():
-            return place
+        path = root / f"{name}{ending}"
+        if path.is_file():
+            return path
     tried = f"{name}, {name}[.qonly] with {', '.join(SUFFIXES)}"
     raise InputError(f"{name}: no such file, nor in {str(root)!r} as {tried}; there are {_list_names(root)}")
 

@@ -74,61 +74,61 @@ def read_context(context: object) -> tuple[str, ...]:
         return items
     pairs = [item for item in items if isinstance(item, tuple | list)]
     with_speakers = all(_is_label(pair[0]) for pair in pairs if pair)
-    return tuple(text for place, item in enumerate(items) for text in _read_item(item, place, with_speakers))
+    return tuple(text for index, item in enumerate(items) for text in _read_item(item, index, with_speakers))
 
 
-def _read_item(item: object, place: int, with_speakers: bool) -> list[str]:
+def _read_item(item: object, index: int, with_speakers: bool) -> list[str]:
     if isinstance(item, str):
         return [item]
     if isinstance(item, Mapping):
-        return _read_mapping(item, place)
+        return _read_mapping(item, index)
     if not isinstance(item, tuple | list):
-        raise InputError(f"context[{place}] is a {type(item).__name__}, expected one of: {EXPECTED}")
+        raise InputError(f"context[{index}] is a {type(item).__name__}, expected one of: {EXPECTED}")
     if len(item) != 2 or not all(isinstance(part, str) for part in item):
-        raise InputError(f"context[{place}] is not a pair of strings, expected (speaker, text) or (question, answer)")
+        raise InputError(f"context[{index}] is not a pair of strings, expected (speaker, text) or (question, answer)")
     first, second = item
     if not with_speakers:
         return [first, second]
     return [] if _trim(first) in SILENT_ROLES else [second]
 
 
-def _read_mapping(item: Mapping[Any, Any], place: int) -> list[str]:
+def _read_mapping(item: Mapping[Any, Any], index: int) -> list[str]:
     if "role" in item and "content" in item:
         role = item["role"]
         if not isinstance(role, str):
-            raise InputError(f"context[{place}]['role'] is a {type(role).__name__}, expected a string")
-        return [] if _trim(role) in SILENT_ROLES else _read_content(item["content"], place)
+            raise InputError(f"context[{index}]['role'] is a {type(role).__name__}, expected a string")
+        return [] if _trim(role) in SILENT_ROLES else _read_content(item["content"], index)
     if "speaker" in item and "text" in item:
-        return [_take(item, "text", place)]
+        return [_take(item, "text", index)]
     if "question" in item:
-        answer = [] if item.get("answer") is None else [_take(item, "answer", place)]
-        return [_take(item, "question", place), *answer]
+        answer = [] if item.get("answer") is None else [_take(item, "answer", index)]
+        return [_take(item, "question", index), *answer]
     raise InputError(
-        f"context[{place}] has the keys {sorted(map(str, item))}, expected role and content, speaker and text, "
+        f"context[{index}] has the keys {sorted(map(str, item))}, expected role and content, speaker and text, "
         "or question and answer"
     )
 
 
-def _read_content(content: object, place: int) -> list[str]:
+def _read_content(content: object, index: int) -> list[str]:
     """Return what a message says: nothing, a string, or the text among its parts."""
     if isinstance(content, str):
         return [content] if content else []
     if content is None:  # A call of a tool says nothing.
         return []
-    where = f"context[{place}]['content']"
+    where = f"context[{index}]['content']"
     if not isinstance(content, list | tuple) or not all(isinstance(part, Mapping) for part in content):
         raise InputError(f"{where} is a {type(content).__name__}, expected a string or a list of parts")
     texts = [part.get("text") for part in content if part.get("type", "text") == "text"]
-    said = [text for text in texts if isinstance(text, str)]
-    if len(said) < len(texts):
+    strings = [text for text in texts if isinstance(text, str)]
+    if len(strings) < len(texts):
         raise InputError(f"{where} has a text part without a string 'text'")
-    return [" ".join(said)] if said else []
+    return [" ".join(strings)] if strings else []
 
 
-def _take(item: Mapping[Any, Any], key: str, place: int) -> str:
+def _take(item: Mapping[Any, Any], key: str, index: int) -> str:
     value = item[key]
     if not isinstance(value, str):
-        raise InputError(f"context[{place}][{key!r}] is a {type(value).__name__}, expected a string")
+        raise InputError(f"context[{index}][{key!r}] is a {type(value).__name__}, expected a string")
     return value
 
 

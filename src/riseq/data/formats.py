@@ -8,12 +8,27 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, BinaryIO
 
-from riseq.data.rows import COLUMNS, BadRow, FieldError, check_columns, describe, list_names, parse_cell
+from riseq.data.rows import COLUMNS, BadRow, FieldError, Rows, check_columns, describe, list_names, parse_cell
 from riseq.data.source import not_utf8, read_lines
+from riseq.extras import needs_extra
 from riseq.types import InputError
 
 
-def read_jsonl(file: BinaryIO, name: str, need_target: bool) -> Iterator[tuple[int, dict[str, object]] | BadRow]:  # noqa: ARG001
+class RowWriter:
+    """What a format does with rows that go out; as it stands, one that holds nothing back."""
+
+    def write(self, row: Mapping[str, object]) -> None:
+        """Take one row."""
+        raise NotImplementedError
+
+    def finish(self, columns: Sequence[str]) -> None:
+        """Write what is still held, after the last row; ``columns`` are the file's where no row came."""
+
+    def abandon(self) -> None:
+        """Let go of a file that will not be finished."""
+
+
+def read_jsonl(file: BinaryIO, name: str, need_target: bool) -> Rows:  # noqa: ARG001
     """Yield each object with its line; blank lines are passed over."""
     for number, line in enumerate(read_lines(file, name), 1):
         if line.isspace():
@@ -34,7 +49,7 @@ def read_jsonl(file: BinaryIO, name: str, need_target: bool) -> Iterator[tuple[i
                 yield BadRow(name, number, f"got {describe(row)}, expected an object with context and question")
 
 
-class JsonlWriter:
+class JsonlWriter(RowWriter):
     """Writes each row as it comes; with ``flush`` all the way."""
 
     def __init__(self, file: BinaryIO, flush: bool = False) -> None:
@@ -47,20 +62,12 @@ class JsonlWriter:
         if self._flush:  # whoever reads the other end of a pipe gets each row when it is there
             self._file.flush()
 
-    def finish(self, columns: Sequence[str]) -> None:
-        """Do nothing: a line is whole when it is written."""
-
-    def abandon(self) -> None:
-        """Do nothing: nothing is held."""
-
 
 _LONGEST_CELL = 1 << 24
 _END = "\r\n"
 
 
-def read_delimited(
-    file: BinaryIO, name: str, need_target: bool, delimiter: str
-) -> Iterator[tuple[int, dict[str, object]] | BadRow]:
+def read_delimited(file: BinaryIO, name: str, need_target: bool, delimiter: str) -> Rows:
     """Yield each row below the header with its first line; empty lines are passed over."""
     # The module's limit of 128 KiB a cell is too low for a long dialogue, and none would let an unclosed quote take
     # all memory. It belongs to the whole process, so it is only ever raised.
@@ -85,17 +92,21 @@ def read_delimited(
         elif cells and len(cells) != len(header):
             yield BadRow(name, line, f"got {len(cells)} cells, expected {len(header)}: {list_names(header)}")
         elif cells:
-            row: dict[str, object] = dict(zip(header, cells, strict=True))
-            try:
-                row["context"] = parse_cell(str(row["context"]))
-            except FieldError as error:
-                yield BadRow(name, line, str(error))
-            else:
-                yield line, row
+            yield _split_context(dict(zip(header, cells, strict=True)), name, line)
+
+
+def _split_context(row: dict[str, object], name: str, line: int) -> tuple[int, dict[str, object]] | BadRow:
+    """Return the row with a context that is a cell of text as the list it stands for."""
+    if isinstance(row["context"], str):
+        try:
+            row["context"] = parse_cell(row["context"])
+        except FieldError as error:
+            return BadRow(name, line, str(error))
+    return line, row
 
 
 def _decode(lines: Iterable[bytes], faults: list[str]) -> Iterator[str]:
-    """Yield each line's text; a line that is not UTF-8 leaves word in ``faults`` for whoever has its record."""
+    """Yield each line's text; what is wrong with one that is not UTF-8 is added to ``faults``."""
     for line in lines:
         try:
             yield line.decode()
@@ -119,7 +130,7 @@ def _read_header(records: Iterator[list[str]], name: str, faults: list[str]) -> 
     return header
 
 
-class DelimitedWriter:
+class DelimitedWriter(RowWriter):
     """Writes a header with the first row's columns, then each row as it comes."""
 
     def __init__(self, file: BinaryIO, delimiter: str) -> None:
@@ -130,19 +141,13 @@ class DelimitedWriter:
     def write(self, row: Mapping[str, object]) -> None:
         """Write one row, below the header."""
         columns = self._start(row) if self._columns is None else self._columns
-        cells = [_cell(row.get(column)) for column in columns]
-        if not row.keys() <= set(columns):
-            extra = next(column for column in row if column not in columns)
-            raise FieldError(f"the column {extra!r} is not in the first row; expected {', '.join(columns)}")
-        self._records.writerow(cells)
+        _check_known(row, columns)
+        self._records.writerow([_cell(row.get(column)) for column in columns])
 
     def finish(self, columns: Sequence[str]) -> None:
         """Write the header where no row came."""
         if self._columns is None:
             self._start(columns)
-
-    def abandon(self) -> None:
-        """Do nothing: nothing is held."""
 
     def _start(self, columns: Iterable[str]) -> list[str]:
         self._columns = list(columns)
@@ -160,6 +165,12 @@ class _Lines:
         self._file.write(record.removesuffix(_END).encode() + b"\n")
 
 
+def _check_known(row: Mapping[str, object], columns: Sequence[str]) -> None:
+    extra = next((column for column in row if column not in columns), None)
+    if extra is not None:
+        raise FieldError(f"the column {extra!r} is not in the first row; expected {', '.join(columns)}")
+
+
 def _cell(value: object) -> str:
     if value is None:
         return ""
@@ -171,15 +182,11 @@ _BATCH = 4096
 
 def check_pyarrow() -> None:
     """Raise where pyarrow is not installed."""
-    try:
+    with needs_extra("scale", "Parquet"):
         import pyarrow.parquet  # noqa: F401
-    except ImportError:
-        raise InputError("Parquet needs pyarrow, which is not installed: pip install 'riseq[scale]'") from None
 
 
-def read_parquet(
-    file: BinaryIO, name: str, need_target: bool, first: int = 0, rows: int | None = None
-) -> Iterator[tuple[int, dict[str, object]] | BadRow]:
+def read_parquet(file: BinaryIO, name: str, need_target: bool, first: int = 0, rows: int | None = None) -> Rows:
     """Yield each row with its number, a batch in memory at a time; the ``rows`` after the ``first`` where it is said.
 
     Only the row groups that have some of them are read.
@@ -198,12 +205,11 @@ def read_parquet(
             skip, left = max(0, skip - batch.num_rows), left - wanted.num_rows
             for row in wanted.to_pylist():
                 number += 1
-                yield _place(row, name, number)
+                yield _split_context(row, name, number)
     except UnicodeDecodeError:
         raise InputError(f"{name}: a string after row {number} is not UTF-8") from None
     except (pa.ArrowException, OSError) as error:
-        told = str(error).partition("\n")[0]
-        raise InputError(f"{name}: not a whole Parquet file (after row {number}): {told}") from None
+        raise InputError(f"{name}: not a whole Parquet file (after row {number}): {_first_line(error)}") from None
 
 
 def _find_groups(metadata: Any, first: int, rows: int) -> tuple[list[int], int]:
@@ -219,17 +225,11 @@ def _find_groups(metadata: Any, first: int, rows: int) -> tuple[list[int], int]:
     return groups, skip
 
 
-def _place(row: dict[str, object], name: str, number: int) -> tuple[int, dict[str, object]] | BadRow:
-    context = row["context"]
-    if isinstance(context, str):
-        try:
-            row["context"] = parse_cell(context)
-        except FieldError as error:
-            return BadRow(name, number, str(error))
-    return number, row
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
 
 
-class ParquetWriter:
+class ParquetWriter(RowWriter):
     """Writes a row group for every few thousand rows; the first group decides the types."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -242,9 +242,7 @@ class ParquetWriter:
         """Hold one row, and write the group it fills."""
         if self._columns is None:
             self._columns = list(row)
-        elif not row.keys() <= set(self._columns):
-            extra = next(column for column in row if column not in self._columns)
-            raise FieldError(f"the column {extra!r} is not in the first row; expected {', '.join(self._columns)}")
+        _check_known(row, self._columns)
         self._rows.append(row)
         if len(self._rows) == _BATCH:
             self._write_group(self._columns)
@@ -275,8 +273,7 @@ class ParquetWriter:
             except UnicodeEncodeError:
                 raise
             except (pa.ArrowException, OverflowError, TypeError) as error:
-                told = str(error).partition("\n")[0]
-                raise FieldError(f"the column {column!r} does not hold one type: {told}") from None
+                raise FieldError(f"the column {column!r} does not hold one type: {_first_line(error)}") from None
             # A column that is empty so far has no type; text is what most columns turn out to hold.
             arrays.append(array.cast(pa.string()) if pa.types.is_null(array.type) else array)
         group = pa.Table.from_arrays(arrays, names=columns)

@@ -1,4 +1,4 @@
-"""Rows of a table of questions: their columns, the checks that make a row an example, and bad rows."""
+"""Rows of tables: the checks that make a row an example, the rows that examples and results become, and bad rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from riseq.types import Example, InputError
+from riseq.types import Example, InputError, Simplification
 
 SHOWN = 20
 """How many bad rows a message lists before it counts the rest."""
@@ -26,17 +26,16 @@ class BadRow:
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.reason}"
 
-    def as_row(self) -> dict[str, object]:
-        """Return the row that tells of it in a table."""
-        return {"line": self.line, "reason": _writable(self.reason), "file": _writable(self.file)}
-
-
-def _writable(text: str) -> str:
-    """Return ``text`` with half surrogate pairs spelled out: the name of a file, or of a field, may have them."""
-    return text.encode(errors="backslashreplace").decode()
+    def to_row(self) -> dict[str, object]:
+        """Return its row in a table of bad rows."""
+        # Half surrogate pairs are spelled out: the name of a file, or of a field, may have them.
+        file, reason = (text.encode(errors="backslashreplace").decode() for text in (self.file, self.reason))
+        return {"line": self.line, "reason": reason, "file": file}
 
 
 OnBad: TypeAlias = Callable[[BadRow], None]
+Rows: TypeAlias = Iterator[tuple[int, dict[str, object]] | BadRow]
+"""What a file has: each row with its line, or what is wrong with it."""
 
 
 class BadRows(InputError):
@@ -72,20 +71,17 @@ ReadDialogue: TypeAlias = Callable[[object], tuple[str, ...]]
 
 COLUMNS = ("id", "context", "question", "target")
 REQUIRED = ("context", "question")
+RESULT_COLUMNS = ("id", "context", "question", "text", "confidence", "truncated", "steps")
+"""The columns every result has."""
+NESTED_COLUMNS = ("steps", "alternatives")
+"""The columns of results whose values are lists of objects."""
 
-_JSON_NAMES: dict[type, str] = {
-    bool: "the boolean",
-    int: "the number",
-    float: "the number",
-    str: "the string",
-    list: "the list",
-    dict: "the object",
-}
+_JSON_NAMES = {bool: "boolean", int: "number", float: "number", str: "string", list: "list", dict: "object"}
 _LONGEST_SHOWN = 60
 
 
 class FieldError(ValueError):
-    """What is wrong with one row, without its place: the reader that knows the place makes it a BadRow."""
+    """What is wrong with one row, without its file and line: the reader that knows them makes it a BadRow."""
 
 
 def describe(value: object) -> str:
@@ -95,7 +91,7 @@ def describe(value: object) -> str:
     shown = repr(value)
     if len(shown) > _LONGEST_SHOWN:
         shown = shown[: _LONGEST_SHOWN - 3] + "..."
-    return f"{_JSON_NAMES.get(type(value), f'the {type(value).__name__}')} {shown}"
+    return f"the {_JSON_NAMES.get(type(value), type(value).__name__)} {shown}"
 
 
 def list_names(names: Iterable[str]) -> str:
@@ -131,9 +127,9 @@ def take_utterances(
             value = list(read_dialogue(value))
         except InputError as error:
             raise FieldError(str(error)) from None
-    for place, utterance in enumerate(value):
+    for index, utterance in enumerate(value):
         if type(utterance) is not str or not utterance.isascii():  # spares most utterances the longer check
-            check_text(f"{field}[{place}]", utterance)
+            check_text(f"{field}[{index}]", utterance)
     return tuple(value)
 
 
@@ -193,11 +189,30 @@ def parse_example(
 
 def example_row(example: Example) -> dict[str, object]:
     """Return the row that stands for ``example`` in a table; every example has the same columns."""
+    texts = {"question": example.question, "target": example.target}
+    return {"id": example.id, "context": list(example.context), **texts}
+
+
+def prediction_row(example: Example, prediction: Simplification) -> dict[str, object]:
+    """Return the row of one prediction beside its target."""
+    return {**example_row(example), "prediction": prediction.text}
+
+
+def result_row(example: Example, result: Simplification) -> dict[str, object]:
+    """Return the row of one result; ``alternatives`` is there where several were asked for."""
+    values = {**result.to_dict(), **example_row(example)}
+    row = {name: values[name] for name in RESULT_COLUMNS}
+    if result.alternatives:
+        shown = ("text", "confidence", "probability")
+        forms = [{name: form[name] for name in shown if form[name] is not None} for form in values["alternatives"]]
+        row["alternatives"] = forms
+    return row
+
+
+def flat_row(row: Mapping[str, object]) -> dict[str, object]:
+    """Return a result's row for tables with typed cells: what is nested is JSON text."""
     return {
-        "id": example.id,
-        "context": list(example.context),
-        "question": example.question,
-        "target": example.target,
+        name: json.dumps(value, ensure_ascii=False) if name in NESTED_COLUMNS else value for name, value in row.items()
     }
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import errno
-import gzip
-import io
 import os
 import stat
 import sys
@@ -12,11 +10,13 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
+from riseq.files import decompress, error_reason, reading
 from riseq.types import InputError
 
-STDIN = "-"
+STDIN = STDOUT = "-"
+"""The name of standard input, and of standard output, among files."""
 _BOM = b"\xef\xbb\xbf"
 # What a file that is not UTF-8 text most often is, by its first bytes.
 _NOT_TEXT = {
@@ -36,7 +36,7 @@ def check_source(path: str | Path) -> None:
     """Raise where ``path`` is not a file that can be opened; it is not opened, since a pipe can be only once."""
     if str(path) == STDIN:
         return
-    with _told(path):
+    with reading(path):
         if stat.S_ISDIR(os.stat(path).st_mode):
             raise IsADirectoryError
         if not os.access(path, os.R_OK):
@@ -49,15 +49,10 @@ def open_source(path: str | Path) -> Iterator[BinaryIO]:
     if str(path) == STDIN:
         yield sys.stdin.buffer
         return
-    with _told(path):
-        file = open(path, "rb")  # noqa: SIM115 - the with below closes it; only opening is answered for here
-    with file:
-        if str(path).lower().endswith(".gz"):
-            with gzip.GzipFile(fileobj=file) as unpacked:
-                # GzipFile hands out lines one slow call at a time; a buffer in front of it makes them cheap.
-                yield cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, unpacked), 1 << 16))
-        else:
-            yield file
+    with reading(path):
+        file = open(path, "rb")  # noqa: SIM115 - the with below closes it; only opening is caught here
+    with file, decompress(file, str(path).lower().endswith(".gz")) as stream:
+        yield stream
 
 
 def read_lines(file: BinaryIO, name: str) -> Iterator[bytes]:
@@ -69,7 +64,7 @@ def read_lines(file: BinaryIO, name: str) -> Iterator[bytes]:
     except EOFError:
         raise InputError(f"{name}:{number + 1}: the gzip data is cut off here, expected a whole file") from None
     except (OSError, zlib.error) as error:
-        raise InputError(f"{name}:{number + 1}: cannot be read: {_reason(error)}") from None
+        raise InputError(f"{name}:{number + 1}: cannot be read: {error_reason(error)}") from None
 
 
 def read_text(path: str | Path) -> str:
@@ -88,28 +83,12 @@ def decode_line(line: bytes, name: str, number: int) -> str:
 
 
 def not_utf8(error: UnicodeDecodeError) -> str:
-    """Return what to tell about bytes that are not UTF-8."""
+    """Return the message about bytes that are not UTF-8."""
     return f"not UTF-8: got the byte 0x{error.object[error.start]:02x} at byte {error.start + 1} of the line"
 
 
-@contextmanager
-def _told(path: str | Path) -> Iterator[None]:
-    try:
-        yield
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise InputError(f"{path}: is a folder, expected a file") from None
-    except (OSError, ValueError) as error:  # ValueError: a name with a null character
-        raise InputError(f"{path}: cannot be opened: {_reason(error)}") from None
-
-
 def _strip_mark(line: bytes, name: str) -> bytes:
-    for magic, told in _NOT_TEXT.items():
+    for magic, found in _NOT_TEXT.items():
         if line.startswith(magic):
-            raise InputError(f"{name}: is {told}")
+            raise InputError(f"{name}: is {found}")
     return line.removeprefix(_BOM)
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)

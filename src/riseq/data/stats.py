@@ -16,7 +16,7 @@ PRONOUNS = frozenset((*_PERSONAL, *_POINTING))
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class CountSummary:
     """The mean, the median and the largest of some counts; zeros where there are none."""
 
     mean: float
@@ -31,11 +31,11 @@ class DatasetStats:
     rows: int
     with_target: int
     with_context: int
-    utterances: Spread
+    utterances: CountSummary
     """Earlier utterances a row, answers included where the file has them."""
 
-    question_words: Spread
-    target_words: Spread
+    question_words: CountSummary
+    target_words: CountSummary
     unchanged: float
     """The share whose target has the question's very words, in any case."""
 
@@ -48,15 +48,13 @@ class DatasetStats:
 
 def stats(examples: Iterable[Example]) -> DatasetStats:
     """Return the numbers of ``examples``, taken one at a time."""
-    rows = with_context = unchanged = shorter = pronoun = 0
     utterances: list[int] = []
     question_words: list[int] = []
     target_words: list[int] = []
+    unchanged = shorter = pronoun = 0
     for example in examples:
-        rows += 1
-        with_context += bool(example.context)
-        utterances.append(len(example.context))
         question = forms(example.question)
+        utterances.append(len(example.context))
         question_words.append(len(question))
         if example.target is not None:
             target = forms(example.target)
@@ -64,18 +62,19 @@ def stats(examples: Iterable[Example]) -> DatasetStats:
             unchanged += target == question
             shorter += len(target) < len(question)
             pronoun += bool(PRONOUNS.intersection(target).difference(question))
+    with_target = len(target_words)
     return DatasetStats(
-        rows=rows,
-        with_target=len(target_words),
-        with_context=with_context,
-        utterances=_spread(utterances),
-        question_words=_spread(question_words),
-        target_words=_spread(target_words),
-        unchanged=unchanged / max(1, len(target_words)),
-        shorter=shorter / max(1, len(target_words)),
-        pronoun=pronoun / max(1, len(target_words)),
+        rows=len(utterances),
+        with_target=with_target,
+        with_context=sum(map(bool, utterances)),
+        utterances=_summarise(utterances),
+        question_words=_summarise(question_words),
+        target_words=_summarise(target_words),
+        unchanged=unchanged / max(1, with_target),
+        shorter=shorter / max(1, with_target),
+        pronoun=pronoun / max(1, with_target),
     )
 
 
-def _spread(counts: Sequence[int]) -> Spread:
-    return Spread(fmean(counts), float(median(counts)), max(counts)) if counts else Spread(0.0, 0.0, 0)
+def _summarise(counts: Sequence[int]) -> CountSummary:
+    return CountSummary(fmean(counts), float(median(counts)), max(counts)) if counts else CountSummary(0.0, 0.0, 0)

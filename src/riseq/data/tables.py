@@ -7,35 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
-from riseq.data.formats import (
-    DelimitedWriter,
-    JsonlWriter,
-    ParquetWriter,
-    check_pyarrow,
-    read_delimited,
-    read_jsonl,
-    read_parquet,
-)
-from riseq.data.rows import COLUMNS, BadRow, BadRows, FieldError, OnBad, ReadDialogue, example_row, parse_example, sift
-from riseq.data.source import STDIN, check_source, name_source, open_source
-from riseq.files import check_place, compress, replace_file
+from riseq.data import formats
+from riseq.data.rows import COLUMNS, BadRow, FieldError, OnBad, ReadDialogue, Rows, parse_example, sift
+from riseq.data.source import STDIN, STDOUT, check_source, name_source, open_source
+from riseq.files import check_writable, compress, replace_file
 from riseq.types import Example, InputError
-
-__all__ = [
-    "BadRow",
-    "BadRows",
-    "Record",
-    "check_output",
-    "example_row",
-    "read_examples",
-    "read_outcomes",
-    "read_records",
-    "write_rows",
-]
-
-STDOUT = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,55 +26,24 @@ class Record:
     """Where the row starts in its file; in Parquet, the row's number."""
 
 
-class RowWriter(Protocol):
-    """What a format does with rows that go out."""
-
-    def write(self, row: Mapping[str, object]) -> None:
-        """Take one row."""
-        ...
-
-    def finish(self, columns: Sequence[str]) -> None:
-        """Write what is still held, after the last row; ``columns`` are the file's where no row came."""
-        ...
-
-    def abandon(self) -> None:
-        """Let go of a file that will not be finished."""
-        ...
-
-
-class RowReader(Protocol):
-    """What a format makes of a file: each row with its line, or what is wrong with it."""
-
-    def __call__(
-        self, file: BinaryIO, name: str, need_target: bool
-    ) -> Iterator[tuple[int, dict[str, object]] | BadRow]:
-        """Yield the rows of ``file``, which messages call ``name``."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Format:
     """A file format: how it is read, how it is written, and what must be installed for it."""
 
-    read: RowReader
-    writer: Callable[[BinaryIO], RowWriter]
+    read: Callable[[BinaryIO, str, bool], Rows]
+    """From an open file, its name in messages, and whether each row needs a target."""
+    writer: Callable[[BinaryIO], formats.RowWriter]
     check: Callable[[], None] | None = None
 
 
-_JSONL = Format(read_jsonl, JsonlWriter)
-_CSV = Format(partial(read_delimited, delimiter=","), partial(DelimitedWriter, delimiter=","))
-_TSV = Format(partial(read_delimited, delimiter="\t"), partial(DelimitedWriter, delimiter="\t"))
-_PARQUET = Format(read_parquet, ParquetWriter, check_pyarrow)
-
-SUFFIXES = {
+_JSONL = Format(formats.read_jsonl, formats.JsonlWriter)
+_TEXT = {
     ".jsonl": _JSONL,
-    ".csv": _CSV,
-    ".tsv": _TSV,
-    ".parquet": _PARQUET,
-    ".jsonl.gz": _JSONL,
-    ".csv.gz": _CSV,
-    ".tsv.gz": _TSV,
+    ".csv": Format(partial(formats.read_delimited, delimiter=","), partial(formats.DelimitedWriter, delimiter=",")),
+    ".tsv": Format(partial(formats.read_delimited, delimiter="\t"), partial(formats.DelimitedWriter, delimiter="\t")),
 }
+_PARQUET = Format(formats.read_parquet, formats.ParquetWriter, formats.check_pyarrow)
+SUFFIXES = {**_TEXT, ".parquet": _PARQUET, **{f"{suffix}.gz": form for suffix, form in _TEXT.items()}}
 """The formats by the end of a file's name, in any case."""
 
 
@@ -127,7 +74,7 @@ def read_outcomes(
     check_source(path)
     if form.check is not None:
         form.check()
-    return _parse_rows(path, form, need_target, read_dialogue)
+    return _parse_file(path, form, need_target, read_dialogue)
 
 
 def write_rows(path: str | Path, rows: Iterable[Mapping[str, object]], columns: Sequence[str] = COLUMNS) -> int:
@@ -141,7 +88,7 @@ def write_rows(path: str | Path, rows: Iterable[Mapping[str, object]], columns: 
     check_output(path)
     form = find_format(path)
     if str(path) == STDOUT:
-        return write_all(JsonlWriter(sys.stdout.buffer, flush=True), rows, columns, "<stdout>")
+        return write_all(formats.JsonlWriter(sys.stdout.buffer, flush=True), rows, columns, "<stdout>")
     with replace_file(path) as file, compress(file, str(path).lower().endswith(".gz")) as stream:
         return write_all(form.writer(stream), rows, columns, path)
 
@@ -150,14 +97,14 @@ def check_output(path: str | Path) -> None:
     """Raise what ``write_rows`` would raise about ``path`` itself, before any long work."""
     form = find_format(path)
     if str(path) != STDOUT:
-        check_place(path)
+        check_writable(path)
     if form.check is not None:
         form.check()
 
 
 def find_format(path: str | Path) -> Format:
     """Return the format that the end of the name says."""
-    if str(path) in (STDIN, STDOUT):
+    if str(path) == STDIN:
         return _JSONL
     name = Path(path).name.lower()
     for suffix, form in SUFFIXES.items():
@@ -166,7 +113,7 @@ def find_format(path: str | Path) -> Format:
     raise InputError(f"{path}: unknown kind of file, expected a name that ends in {', '.join(SUFFIXES)}")
 
 
-def _parse_rows(
+def _parse_file(
     path: str | Path, form: Format, need_target: bool, read_dialogue: ReadDialogue | None
 ) -> Iterator[Record | BadRow]:
     name = name_source(path)
@@ -175,7 +122,7 @@ def _parse_rows(
 
 
 def parse_rows(
-    rows: Iterable[tuple[int, dict[str, object]] | BadRow],
+    rows: Rows,
     name: str,
     need_target: bool = False,
     read_dialogue: ReadDialogue | None = None,
@@ -196,22 +143,24 @@ def parse_rows(
             yield Record(example, fields, line)
 
 
-def write_all(writer: RowWriter, rows: Iterable[Mapping[str, object]], columns: Sequence[str], path: str | Path) -> int:
+def write_all(
+    writer: formats.RowWriter, rows: Iterable[Mapping[str, object]], columns: Sequence[str], path: str | Path
+) -> int:
     """Give all ``rows`` to ``writer`` and return how many there were; messages call the file ``path``."""
     count = 0
     try:
         for row in rows:
             count += 1
-            _answer(partial(writer.write, row), path, count)
-        _answer(partial(writer.finish, columns), path, count)
+            _take_step(partial(writer.write, row), path, count)
+        _take_step(partial(writer.finish, columns), path, count)
     except BaseException:
         writer.abandon()
         raise
     return count
 
 
-def _answer(step: Callable[[], None], path: str | Path, count: int) -> None:
-    """Take one step of a writer, telling its complaint with the place."""
+def _take_step(step: Callable[[], None], path: str | Path, count: int) -> None:
+    """Take one step of a writer, whose errors get the file and the row."""
     try:
         step()
     except FieldError as error:

@@ -46,7 +46,7 @@ def open_system(wanted: Wanted) -> System:
     """Return the system, told to make as many passes as are saved where it edits in passes."""
     if wanted.system != EDITING:
         return load_system(wanted.system, wanted.model)
-    from riseq.systems.rise import Rise
+    from riseq.systems.protocol import Rise
 
     return Rise(wanted.model, max_passes=SAVED_PASSES)
 

@@ -52,7 +52,7 @@ def open_counted(system: str, model: Path | None) -> System:
     """Return a system as the tables run it: an editing one makes the passes that count."""
     if system != "rise":
         return load_system(system, model)
-    from riseq.systems.rise import Rise
+    from riseq.systems.protocol import Rise
 
     return Rise(model, max_passes=COUNTED_PASSES)
 

@@ -11,12 +11,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, BinaryIO
 
-from riseq.data.rows import BadRow
+from riseq.data.rows import RESULT_COLUMNS, BadRow, flat_row, result_row
 from riseq.scale.blocks import Block, read_block
 from riseq.scale.storage import Folder, Source
 from riseq.systems.bulk import simplify_chunk
 from riseq.systems.protocol import System
-from riseq.systems.rows import COLUMNS, flat_row, result_row
 from riseq.types import InputError
 
 BAD = "_bad"
@@ -108,13 +107,13 @@ class Worker:
         results, bad = [], []
         for number, outcome in enumerate(simplify_chunk(system, rows, source.name), block.first + 1):
             if isinstance(outcome, BadRow):
-                bad.append({"row": number, **outcome.as_row()})
+                bad.append({"row": number, **outcome.to_row()})
             else:
                 row = result_row(outcome.example, outcome.result)
                 results.append(row if self._suffix == ".jsonl" else flat_row(row))
         if bad:
             self._output.write_rows(f"{BAD}/{name}.jsonl", bad, ())
-        return len(bad), self._output.write_rows(f"{name}{self._suffix}", results, COLUMNS)
+        return len(bad), self._output.write_rows(f"{name}{self._suffix}", results, RESULT_COLUMNS)
 
     def _open(self, place: int) -> BinaryIO:
         """Return the file, which stays open: blocks come in its order, and what is unpacked need not be so again."""

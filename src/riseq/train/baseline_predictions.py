@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from riseq.data.dataset import load_dataset
+from riseq.data.rows import prediction_row
 from riseq.data.tables import write_rows
 from riseq.metrics.scores import score
 from riseq.systems.registry import load_system
-from riseq.systems.rows import prediction_row
 
 
 def predict_sets(system: str, model: str | Path, names: Sequence[str], out: str | Path) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The verbs of trust: fit a model's confidence, and see what its passes do."""
+"""``riseq calibrate``: how sure a model may be of its results."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ from typing import Annotated
 
 import typer
 
-from riseq.cli.options import ModelOption, SetArgument, SkipBadOption, ThreadsOption
-from riseq.cli.shared import load_set, open_console, say
+from riseq.cli.options import SkipBadOption, ThreadsOption
+from riseq.cli.shared import load_set, notify, open_console
 from riseq.types import InputError
-
-SetsOption = Annotated[
-    list[Path],
-    typer.Option("--data", "-d", metavar="FILE", help="A file with targets, or a set's name; repeat it for each."),
-]
 
 
 def calibrate(
     model: Annotated[Path, typer.Argument(metavar="MODEL", show_default=False, help="An exported model's folder.")],
-    data: SetsOption,
+    data: Annotated[
+        list[Path],
+        typer.Option("--data", "-d", metavar="FILE", help="A file with targets, or a set's name; repeat it for each."),
+    ],
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FOLDER", help="Also write a reliability plot and all numbers.")
     ] = None,
@@ -53,38 +51,7 @@ def calibrate(
     write_json(model / FILE, describe(calibrated.calibration))
     read_calibration(model, network)
     show_calibrated(open_console(), calibrated)
-    say(f"wrote {model / FILE}")
+    notify(f"wrote {model / FILE}")
     if report is not None:
         write_report(report, calibrated)
-        say(f"wrote the plot and the numbers to {report}")
-
-
-def passes(
-    file: SetArgument,
-    model: ModelOption = None,
-    most: Annotated[int, typer.Option("--most", metavar="N", min=1, help="Go up to N passes.")] = 5,
-    uncalibrated: Annotated[
-        bool, typer.Option("--uncalibrated", help="Take every pass, with no guard, as without a calibration.")
-    ] = False,
-    threads: ThreadsOption = None,
-    skip_bad: SkipBadOption = False,
-) -> None:
-    """Show what more passes do to a set, and how many texts they make worse.
-
-    A text is worse where its sentence's BLEU-4 (ROUGE-L, distance) is lower
-    after the last pass than after an earlier one, or than the question's own.
-
-    \b
-    [bold]Examples[/]
-      riseq passes canard/dev.qonly
-      riseq passes dev.jsonl --model models/small --most 3 --uncalibrated
-    """
-    from riseq.calibrate.report import show_stopping
-    from riseq.engine.simplifier import Simplifier
-    from riseq.metrics.passes import measure_stopping
-    from riseq.terminal.progress import track
-
-    examples = load_set(file, skip_bad, need_target=True)
-    engine = Simplifier.load(model, threads=threads, max_passes=most, calibrated=not uncalibrated)
-    results = list(track(engine.batch(examples), len(examples), str(file)))
-    show_stopping(open_console(), measure_stopping(results, [one.target or "" for one in examples], most))
+        notify(f"wrote the plot and the numbers to {report}")

@@ -6,13 +6,27 @@ from pathlib import Path
 
 import pytest
 
-from riseq.systems.questions import ask, names_file
+from riseq.cli.shared import make_example, names_file
 from riseq.types import InputError
 
 
 @pytest.mark.parametrize(
     "source",
-    ["Why?", "Why", "What is in data.csv?", "Is and/or a word?", "Node.js?", "", "  ", "Who? " * 2000, "a\0b", "U.S."],
+    [
+        "Why?",
+        "Why",
+        "What is in data.csv?",
+        "Is and/or a word?",
+        "and/or?",
+        "and/or",
+        "/etc?",
+        "Node.js?",
+        "",
+        "  ",
+        "Who? " * 2000,
+        "a\0b",
+        "U.S.",
+    ],
 )
 def test_questions(source: str) -> None:
     assert not names_file(source)
@@ -26,7 +40,8 @@ def test_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["missing.jsonl", "my missing file.csv", "MISSING.JSONL.GZ", "missing.txt", "no/such"]
+    "source",
+    ["missing.jsonl", "my missing file.csv", "MISSING.JSONL.GZ", "missing.txt", "no/such.csv", "./no/such", "/no/such"],
 )
 def test_missing_files_are_no_questions(source: str) -> None:
     with pytest.raises(InputError, match="no such file"):
@@ -39,10 +54,10 @@ def test_a_folder_is_neither(tmp_path: Path) -> None:
 
 
 def test_ask_checks_every_text() -> None:
-    assert ask("Why?", ["Who?", "When?"]).context == ("Who?", "When?")
+    assert make_example("Why?", ["Who?", "When?"]).context == ("Who?", "When?")
     with pytest.raises(InputError, match="the question is empty"):
-        ask(" ")
+        make_example(" ")
     with pytest.raises(InputError, match="context 2 is empty"):
-        ask("Why?", ["Who?", ""])
+        make_example("Why?", ["Who?", ""])
     with pytest.raises(InputError, match="not Unicode"):
-        ask("Why\udcff?")
+        make_example("Why\udcff?")

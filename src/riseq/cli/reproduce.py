@@ -1,16 +1,14 @@
-"""The verbs of the report: write a system's outputs down, and make the paper's tables and figures of them."""
+"""``riseq reproduce``: the paper's tables and figures, next to ours."""
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from riseq.cli.options import ModelOption, SystemOption
-from riseq.cli.shared import say
-from riseq.cli.simplifying import DEFAULT_SYSTEM
+from riseq.cli.options import LimitOption
+from riseq.cli.shared import FAILED, notify
 from riseq.types import InputError
 
 if TYPE_CHECKING:
@@ -20,70 +18,6 @@ if TYPE_CHECKING:
     from riseq.reproduce.store import Store
 
 _STORE = Path("benchmarks", "predictions")
-FAILED = 1
-
-LimitOption = Annotated[
-    int | None, typer.Option("--limit", metavar="N", min=1, help="Take the first N rows of each set alone.")
-]
-
-
-def predict(
-    into: Annotated[Path, typer.Option("--into", "-i", metavar="FOLDER", help="The system's folder in the store.")],
-    system: SystemOption = DEFAULT_SYSTEM,
-    model: ModelOption = None,
-    data: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--data", "-d", metavar="SET", help="A set's name under RISEQ_DATA; repeat it. The report's three."
-        ),
-    ] = None,
-    take: Annotated[
-        Path | None,
-        typer.Option(
-            "--take", metavar="FOLDER", help="Take outputs that are already there, as SET.jsonl, and run nothing."
-        ),
-    ] = None,
-    made_by: Annotated[
-        str | None, typer.Option("--made-by", metavar="COMMAND", help="With --take: the command that made them.")
-    ] = None,
-    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Its name in the tables.")] = None,
-    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="What else should be known of it.")] = "",
-    hardware: Annotated[
-        str | None, typer.Option("--trained-on", metavar="TEXT", help="The machine it was trained on.")
-    ] = None,
-    hours: Annotated[float | None, typer.Option("--hours", metavar="H", min=0, help="How long it trained.")] = None,
-    again: Annotated[bool, typer.Option("--again", help="Also run sets whose outputs are already there.")] = False,
-    limit: LimitOption = None,
-) -> None:
-    """Write a system's outputs on sets down, for [bold]riseq reproduce[/].
-
-    FOLDER gets a packed JSONL file a set (id and the text after each pass;
-    not the set's own texts) and manifest.json, which tells how they were
-    made. Its name is the system's in the report. A run that is stopped goes
-    on where it stopped.
-
-    \b
-    [bold]Examples[/]
-      riseq predict --system rule --into benchmarks/predictions/rule
-      riseq predict -s rise -m runs/large/best --into benchmarks/predictions/rise-large
-      riseq predict -s rise -m runs/large/best --take outputs --into benchmarks/predictions/rise-large
-      riseq predict -s mine.py:Mine --title "Mine" --into benchmarks/predictions/mine
-    """
-    from riseq.reproduce.plan import SETS
-    from riseq.reproduce.predict import Wanted, keep, note_training, take_outputs
-    from riseq.reproduce.store import Store
-
-    store, name = Store(into.parent), into.name
-    sets = data or list(SETS)
-    told = (("--model", model), ("--limit", limit), ("--take", take), ("--into", into))
-    given = [part for option, value in told if value is not None for part in (option, str(value))]
-    command = shlex.join(["riseq", "predict", "--system", system, *given])
-    wanted = Wanted(name, system, made_by or command, model, title, note, limit)
-    done = keep(store, wanted, sets, again) if take is None else take_outputs(store, wanted, take)
-    if hardware is not None or hours is not None:
-        note_training(store, name, hardware, hours)
-    left = "" if take is not None or len(done) == len(sets) else f"; {len(sets) - len(done)} were there"
-    say(f"wrote the outputs of {name} on {', '.join(done) or 'no set'} to {into}{left}")
 
 
 def reproduce(
@@ -148,7 +82,7 @@ def reproduce(
         from riseq.reproduce.retrain import Places, plan_steps, run_steps
 
         places = Places(out, recipes or _find("recipes"))
-        failed = len(run_steps(plan_steps(chosen, places, change or [], limit=limit), places, say))
+        failed = len(run_steps(plan_steps(chosen, places, change or [], limit=limit), places, notify))
         predictions, runs = places.predictions, places.runs
     elif change or recipes:
         raise InputError("--set and --recipes go with --retrain; a report is made from saved predictions without it")
@@ -163,12 +97,12 @@ def reproduce(
     report = build_report(evidence, only or [])
     page = write_report(report, out)
     if compact is not None:
-        say(f"wrote {write_compact(report, compact)}")
+        notify(f"wrote {write_compact(report, compact)}")
     if not only:
         write_joined(evidence, out / "outputs")
-    say(f"wrote {page}")
+    notify(f"wrote {page}")
     if failed:
-        say(f"{failed} steps failed; their systems are told as not run. The same command tries them again")
+        notify(f"{failed} steps failed; their systems are shown as not run. The same command tries them again")
         raise typer.Exit(FAILED)
 
 
@@ -185,8 +119,8 @@ def _find(name: str) -> Path:
     """Return a folder of the checkout: below the current one, or beside the installed package's source."""
     import riseq
 
-    places = [Path(name), Path(riseq.__file__).resolve().parents[2] / name]
-    found = next((place for place in places if place.is_dir()), None)
+    folders = [Path(name), Path(riseq.__file__).resolve().parents[2] / name]
+    found = next((folder for folder in folders if folder.is_dir()), None)
     if found is None:
         raise InputError(f"{name}: no such folder; run riseq in its checkout, or name the folder")
     return found

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from riseq.cli.files import Handling, simplify_file, simplify_stream
-from riseq.cli.shared import Wishes
+from riseq.cli.shared import SystemChoice
+from riseq.cli.simplify import Handling, simplify_file, simplify_stream
+from riseq.controls import Controls
 from riseq.data.rows import BadRows
 from riseq.data.tables import read_records, write_rows
 from riseq.jobs import journal_path
@@ -23,7 +24,7 @@ from riseq.systems.protocol import Origin
 from riseq.types import Example, InputError, Simplification
 from tiny_model import export_tiny, make_examples
 
-ORIGIN = Wishes("origin")
+ORIGIN = SystemChoice("origin")
 FORMATS = ["jsonl", "csv", "tsv", "parquet", "jsonl.gz"]
 
 
@@ -100,8 +101,8 @@ def test_an_interrupt_keeps_what_is_finished_and_says_how_to_go_on(model: Path, 
     assert lines[1:] == ["riseq: interrupted"]
     assert not out.exists()
     with pytest.raises(InputError, match=r"finished rows of a run that did not end; --resume goes on"):
-        simplify_file(str(source), out, Wishes("rise", model, threads=1), Handling())
-    assert simplify_file(str(source), out, Wishes("rise", model, threads=1), Handling(), resume=True) == 3
+        simplify_file(str(source), out, SystemChoice("rise", model, threads=1), Handling())
+    assert simplify_file(str(source), out, SystemChoice("rise", model, threads=1), Handling(), resume=True) == 3
     assert len(list(read_records(out))) == 600
 
 
@@ -118,7 +119,7 @@ def stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path
                 yield from super().simplify([example])
 
     with monkeypatch.context() as patch:
-        patch.setattr("riseq.cli.files.load_asked", lambda _: Breaking())
+        patch.setattr("riseq.cli.shared.SystemChoice.load", lambda _: Breaking())
         with pytest.raises(KeyboardInterrupt):
             simplify_file(str(source), out, ORIGIN, Handling())
     assert 5 < journal_path(out).read_bytes().count(b"\n") <= 23
@@ -136,30 +137,30 @@ def test_only_unfinished_rows_are_done(stopped: tuple[Path, Path], monkeypatch: 
             return super().simplify(held)
 
     finished = [json.loads(line) for line in journal_path(out).read_bytes().splitlines()[1:]]
-    monkeypatch.setattr("riseq.cli.files.load_asked", lambda _: Listening())
+    monkeypatch.setattr("riseq.cli.shared.SystemChoice.load", lambda _: Listening())
     assert simplify_file(str(source), out, ORIGIN, Handling(), resume=True) == 3
     assert seen[0] not in [row["result"]["id"] for row in finished if "result" in row]
     assert [record.example.id for record in read_records(out)] == [str(number) for number in range(40)]
 
 
 @pytest.mark.parametrize(
-    ("wishes", "told"),
+    ("choice", "told"),
     [
-        (Wishes("rule"), r"another system \(origin, now rule\)"),
-        (Wishes("origin", strength=0.2), r"another strength \(not said, now 0.2\)"),
-        (Wishes("origin", protect=["Ira Hayes"]), r"another protect"),
-        (Wishes("origin", n_best=3), r"another n-best"),
-        (Wishes("origin", model=Path("examples")), r"another model"),
+        (SystemChoice("rule"), r"another system \(origin, now rule\)"),
+        (SystemChoice("origin", controls=Controls(strength=0.2)), r"another strength \(not said, now 0.2\)"),
+        (SystemChoice("origin", controls=Controls(protect=("Ira Hayes",))), r"another protect"),
+        (SystemChoice("origin", controls=Controls(n_best=3)), r"another n_best"),
+        (SystemChoice("origin", model=Path("examples")), r"another model"),
     ],
 )
 def test_a_run_with_other_settings_is_refused(
-    stopped: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, wishes: Wishes, told: str
+    stopped: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, choice: SystemChoice, told: str
 ) -> None:
     source, out = stopped
     kept = journal_path(out).read_bytes()
-    monkeypatch.setattr("riseq.cli.files.load_asked", lambda _: Origin())
+    monkeypatch.setattr("riseq.cli.shared.SystemChoice.load", lambda _: Origin())
     with pytest.raises(InputError, match=told):
-        simplify_file(str(source), out, wishes, Handling(), resume=True)
+        simplify_file(str(source), out, choice, Handling(), resume=True)
     assert journal_path(out).read_bytes() == kept
 
 
@@ -231,7 +232,7 @@ def test_strict_also_stops_at_what_the_system_refuses(tmp_path: Path, monkeypatc
 
     source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     write_rows(source, ({"id": e.id, "context": list(e.context), "question": e.question} for e in make_examples(9)))
-    monkeypatch.setattr("riseq.cli.files.load_asked", lambda _: Picky())
+    monkeypatch.setattr("riseq.cli.shared.SystemChoice.load", lambda _: Picky())
     with pytest.raises(BadRows, match=r"in.jsonl:8: too deep"):
         simplify_file(str(source), out, ORIGIN, Handling(strict=True))
     journal_path(out).unlink()
@@ -248,7 +249,7 @@ def test_rows_carry_what_is_known_of_them(model: Path, tmp_path: Path) -> None:
     ]
     write_rows(source, rows)
     for name in ("out.jsonl", "out.parquet", "out.csv"):
-        simplify_file(str(source), tmp_path / name, Wishes("rise", model, n_best=3), Handling())
+        simplify_file(str(source), tmp_path / name, SystemChoice("rise", model, Controls(n_best=3)), Handling())
     plain = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [row["truncated"] for row in plain] == [False, True]
     for row in plain:

@@ -1,4 +1,4 @@
-"""The verb that gives riseq to language models as tools."""
+"""``riseq mcp``: riseq as tools for language models."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from riseq.cli import main
-from riseq.cli.measuring import _spread
+from riseq.cli.shared import take_evenly
 from riseq.engine.models import find_examples
 from riseq.types import Example
 from tiny_model import export_tiny, make_checkpoint, make_examples, save_tiny
@@ -69,7 +69,7 @@ def test_the_examples_of_the_checkout_are_found() -> None:
 @pytest.mark.parametrize(("have", "limit", "taken"), [(10, 3, "036"), (3, 10, "012"), (0, 5, "")])
 def test_questions_are_taken_at_even_distances(have: int, limit: int, taken: str) -> None:
     examples = [Example(str(place), (), "Who?") for place in range(have)]
-    assert "".join(example.id for example in _spread(examples, limit)) == taken
+    assert "".join(example.id for example in take_evenly(examples, limit)) == taken
 
 
 def test_bench_measures_and_writes(

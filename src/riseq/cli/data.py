@@ -1,0 +1,37 @@
+"""``riseq data``: what is in a data set."""
+
+from __future__ import annotations
+
+import typer
+
+from riseq.cli.options import SetArgument, SkipBadOption, show_help_alone
+from riseq.cli.shared import load_set, open_console
+
+app = typer.Typer(help="Look at data sets.", rich_markup_mode="rich")
+
+
+@app.callback(invoke_without_command=True)
+def data(context: typer.Context) -> None:
+    """Look at data sets."""
+    show_help_alone(context)
+
+
+@app.command()
+def stats(
+    file: SetArgument,
+    skip_bad: SkipBadOption = False,
+) -> None:
+    """Show what is in a data set.
+
+    Its size, how long its dialogues, questions and targets are,
+    and how its targets differ from its questions.
+
+    \b
+    [bold]Examples[/]
+      riseq data stats train.jsonl.gz
+      RISEQ_DATA=~/data riseq data stats canard/test.qonly
+    """
+    from riseq.data.stats import stats as measure
+    from riseq.terminal.tables import show_stats
+
+    show_stats(open_console(), measure(load_set(file, skip_bad)))

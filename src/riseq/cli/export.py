@@ -1,0 +1,66 @@
+"""``riseq export``: a checkpoint becomes a model that runs without torch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from riseq.cli.shared import FAILED, load_set_or_examples, notify, open_console, take_evenly
+from riseq.extras import needs_extra
+
+_CHECKED = 1_000
+"""How many questions of a set are checked."""
+
+
+def export(
+    checkpoint: Annotated[Path, typer.Argument(metavar="CHECKPOINT", show_default=False, help="A trained model.")],
+    output: Annotated[Path, typer.Argument(metavar="OUT", show_default=False, help="The folder to write.")],
+    precision: Annotated[
+        str, typer.Option("--precision", "-p", metavar="KIND", help="int8 (small and fast) or float32.")
+    ] = "int8",
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data", "-d", metavar="FILE", help="Check on this file or set. The example dialogues of a checkout."
+        ),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=1, help="Check on N questions, spread evenly over the set.")
+    ] = _CHECKED,
+    check: Annotated[bool, typer.Option("--check/--no-check", help="Whether to compare it with CHECKPOINT.")] = True,
+) -> None:
+    """Turn a checkpoint into a model that runs without torch.
+
+    OUT holds graphs for onnxruntime, the phrases, the vocabulary and the
+    model card; [bold]riseq simplify --system rise --model OUT[/] uses it. Then the same
+    questions go through the checkpoint and through OUT: in float32 all texts
+    must be the same, in int8 97 of 100; else the exit code is 1.
+
+    \b
+    [bold]Examples[/]
+      riseq export runs/small/best models/small
+      riseq export runs/small/best models/small --data canard/dev.qonly
+      riseq export runs/small/best models/small-float32 --precision float32
+    """
+    with needs_extra("train", "export"):
+        from riseq.model.export import export as write
+
+    # Read before the work begins, for a mistake should not wait for its end.
+    examples = take_evenly(load_set_or_examples(data), limit) if check else []
+    sizes = write(checkpoint, output, precision)
+    notify(f"wrote {sum(sizes.values()) / 1e6:,.1f} MB to {output}")
+    if not check:
+        return
+    if not examples:
+        notify("not checked: there are no example dialogues here; name a file of questions with --data")
+        return
+    from riseq.calibrate.export_check import check_parity, show_parity
+
+    found = check_parity(checkpoint, output, examples)
+    show_parity(open_console(), found)
+    apart = [one.engine for one in found if not one.holds]
+    if apart:
+        notify(f"{' and '.join(apart)}: further from the checkpoint than asked; {output} should not be used")
+        raise typer.Exit(FAILED)

@@ -1,0 +1,71 @@
+"""``riseq predict``: a system's outputs on sets, written down for the report."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from riseq.cli.options import DEFAULT_SYSTEM, LimitOption, ModelOption, SystemOption
+from riseq.cli.shared import notify
+
+
+def predict(
+    into: Annotated[Path, typer.Option("--into", "-i", metavar="FOLDER", help="The system's folder in the store.")],
+    system: SystemOption = DEFAULT_SYSTEM,
+    model: ModelOption = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--data", "-d", metavar="SET", help="A set's name under RISEQ_DATA; repeat it. The report's three."
+        ),
+    ] = None,
+    take: Annotated[
+        Path | None,
+        typer.Option(
+            "--take", metavar="FOLDER", help="Take outputs that are already there, as SET.jsonl, and run nothing."
+        ),
+    ] = None,
+    made_by: Annotated[
+        str | None, typer.Option("--made-by", metavar="COMMAND", help="With --take: the command that made them.")
+    ] = None,
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Its name in the tables.")] = None,
+    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="What else should be known of it.")] = "",
+    hardware: Annotated[
+        str | None, typer.Option("--trained-on", metavar="TEXT", help="The machine it was trained on.")
+    ] = None,
+    hours: Annotated[float | None, typer.Option("--hours", metavar="H", min=0, help="How long it trained.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Also run sets whose outputs are already there.")] = False,
+    limit: LimitOption = None,
+) -> None:
+    """Write a system's outputs on sets down, for [bold]riseq reproduce[/].
+
+    FOLDER gets a packed JSONL file a set (id and the text after each pass;
+    not the set's own texts) and manifest.json, which tells how they were
+    made. Its name is the system's in the report. A run that is stopped goes
+    on where it stopped.
+
+    \b
+    [bold]Examples[/]
+      riseq predict --system rule --into benchmarks/predictions/rule
+      riseq predict -s rise -m runs/large/best --into benchmarks/predictions/rise-large
+      riseq predict -s rise -m runs/large/best --take outputs --into benchmarks/predictions/rise-large
+      riseq predict -s mine.py:Mine --title "Mine" --into benchmarks/predictions/mine
+    """
+    from riseq.reproduce.plan import SETS
+    from riseq.reproduce.predict import Wanted, keep, note_training, take_outputs
+    from riseq.reproduce.store import Store
+
+    store, name = Store(into.parent), into.name
+    sets = data or list(SETS)
+    options = (("--model", model), ("--limit", limit), ("--take", take), ("--into", into))
+    given = [part for option, value in options if value is not None for part in (option, str(value))]
+    command = shlex.join(["riseq", "predict", "--system", system, *given])
+    wanted = Wanted(name, system, made_by or command, model, title, note, limit)
+    done = keep(store, wanted, sets, again) if take is None else take_outputs(store, wanted, take)
+    if hardware is not None or hours is not None:
+        note_training(store, name, hardware, hours)
+    left = "" if take is not None or len(done) == len(sets) else f"; {len(sets) - len(done)} were there"
+    notify(f"wrote the outputs of {name} on {', '.join(done) or 'no set'} to {into}{left}")

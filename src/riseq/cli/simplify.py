@@ -1,0 +1,296 @@
+"""``riseq simplify``: a question, or every question of a file, made conversational.
+
+A file's output is whole or not there, bad rows are set aside, and a run that was killed goes on where it was.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from riseq.cli.options import (
+    DEFAULT_SYSTEM,
+    ContextOption,
+    ModelOption,
+    SystemOption,
+    ThreadsOption,
+    add_options,
+    list_fields,
+    take_options,
+)
+from riseq.cli.ray import Spread, simplify_folder
+from riseq.cli.shared import (
+    BAD_ROWS,
+    SystemChoice,
+    count,
+    make_example,
+    names_file,
+    notify,
+    open_console,
+    show_progress,
+)
+from riseq.controls import Controls
+from riseq.data.source import STDOUT
+from riseq.jobs import Journal, digest, journal_path
+from riseq.types import InputError
+
+if TYPE_CHECKING:
+    from riseq.data.rows import BadRow
+    from riseq.data.tables import Record
+    from riseq.systems.bulk import Simplified
+    from riseq.systems.protocol import System
+
+
+@add_options(list_fields(Controls), before="threads")
+@add_options(list_fields(Spread))
+def simplify(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="INPUT",
+            show_default=False,
+            help="A question in quotes, a file of questions (.jsonl, .csv, .tsv, .parquet, .gz), or - for JSONL on "
+            "standard input.",
+        ),
+    ],
+    output: Annotated[
+        str | None,  # as a Path, a URL would lose a slash
+        typer.Argument(
+            metavar="OUTPUT", show_default=False, help="The file to write; its suffix is its format. - is JSONL."
+        ),
+    ] = None,
+    context: ContextOption = None,
+    system: SystemOption = DEFAULT_SYSTEM,
+    model: ModelOption = None,
+    threads: ThreadsOption = None,
+    show_edits: Annotated[bool, typer.Option("--show-edits", help="Show what was edited.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where a run that was stopped or killed had come to, or start.")
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Do nothing where any row is bad.")] = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Take bad rows for granted: exit with 0 and not 3.")
+    ] = False,
+    engine: Annotated[
+        Literal["local", "ray"],
+        typer.Option("--engine", help=r"local is this process; ray a cluster (pip install 'riseq\[scale]')."),
+    ] = "local",
+    **options: Any,
+) -> None:
+    """Make a question, or every question of a file, conversational.
+
+    A file has the columns [bold]context[/] (a list of the earlier utterances, or of
+    chat messages) and [bold]question[/], and may have [bold]id[/]. Without OUTPUT the
+    results are listed on a terminal, and are JSONL in a pipe.
+
+    OUTPUT appears when it is whole; until then finished rows are in
+    OUTPUT.part, where [bold]--resume[/] goes on after a kill. Rows that cannot be
+    used are left out; OUTPUT.bad.jsonl has them with line and reason. The
+    exit code is 0, or 3 where rows were left out.
+
+    With [bold]--engine ray[/] INPUT is a file, a folder or a pattern, OUTPUT a folder, on
+    disk or by URL, and a pool of workers does it; see docs/scale.md.
+
+    \b
+    [bold]Examples[/]
+      riseq simplify "When was Alien released?" -c "Who directed Alien?"
+      riseq simplify dialogues.jsonl --show-edits
+      riseq simplify dialogues.jsonl --strength 0.3 --protect "Ira Hayes"
+      riseq simplify dialogues.csv results.parquet --resume
+      cat dialogues.jsonl | riseq simplify - | jq -r .text
+      riseq simplify "dialogues/*.parquet" results/ --engine ray --workers 8
+    """
+    choice = SystemChoice(system, model, take_options(Controls, options), threads)
+    spread = take_options(Spread, options)
+    handling = Handling(skip_bad, strict)
+    if engine == "ray":
+        if output is None or output == STDOUT or source == STDOUT or context or show_edits:
+            raise InputError("--engine ray takes a file, a folder or a pattern, and a folder for the results")
+        code = simplify_folder(source, output, choice, handling, spread, resume)
+    else:
+        spread.check_unset()
+        if not names_file(source):
+            if output is not None:
+                raise InputError(f"OUTPUT {output!r} goes with a file; put a question in quotes")
+            for name, wanted in (("resume", resume), ("strict", strict), ("skip-bad", skip_bad)):
+                if wanted:
+                    raise InputError(f"--{name} goes with a file of questions; got the question {source!r}")
+            simplify_question(source, context or [], choice, show_edits)
+            return
+        if context:
+            raise InputError("--context goes with a question; a file has its own column 'context'")
+        if output is None or output == STDOUT:
+            if resume:
+                raise InputError("--resume goes with an OUTPUT file, beside which finished rows are kept")
+            code = simplify_stream(source, choice, handling, show_edits, as_json=output is not None)
+        elif show_edits:
+            raise InputError("--show-edits is for the terminal, without OUTPUT; a file always has the edits, as steps")
+        else:
+            code = simplify_file(source, Path(output), choice, handling, resume)
+    if code:
+        raise typer.Exit(code)
+
+
+def simplify_question(question: str, context: list[str], choice: SystemChoice, show_edits: bool) -> None:
+    """Print the conversational form of one question, or all its forms, below its edits where they are wanted."""
+    example = make_example(question, context)
+    (result,) = choice.load().simplify([example])
+    if show_edits:
+        from riseq.terminal.results import show_edits as show
+
+        show(open_console(), result)
+    for one in result.alternatives or (result,):
+        typer.echo(one.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Handling:
+    """What becomes of bad rows: they are left out, which the exit code shows unless ``skip``, or stop everything."""
+
+    skip: bool = False
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        if self.skip and self.strict:
+            raise InputError("--strict and --skip-bad contradict each other; expected one of them")
+
+    def code(self, bad: int) -> int:
+        """Return the exit code after ``bad`` rows were left out."""
+        return BAD_ROWS if bad and not self.skip else 0
+
+
+def simplify_stream(
+    source: str, choice: SystemChoice, handling: Handling, show_edits: bool = False, as_json: bool = False
+) -> int:
+    """Print the results of a file as they come, for people or as JSONL; return the exit code."""
+    from riseq.data.rows import BadRows, result_row, sift
+    from riseq.data.tables import write_rows
+
+    system, bad = choice.load(), 0
+    if handling.strict and _can_go_back(source):
+        _count_rows(source, strict=True)
+
+    def leave_out(row: BadRow) -> None:
+        nonlocal bad
+        if handling.strict:
+            raise BadRows([row])
+        bad += 1
+        notify(f"skipped {row}")
+
+    results = sift(_simplify(source, system), leave_out)
+    if not as_json and (show_edits or sys.stdout.isatty()):
+        from riseq.terminal.results import show
+
+        console, written = open_console(), 0
+        for written, one in enumerate(results, 1):  # noqa: B007
+            show(console, one.example, one.result)
+    else:
+        written = write_rows(STDOUT, (result_row(one.example, one.result) for one in results))
+    if bad:
+        notify(f"went on without {count(bad, 'bad row')} of {bad + written:,}")
+    return handling.code(bad)
+
+
+def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Handling, resume: bool = False) -> int:
+    """Write the results of a file to ``output``, which appears when the last one is there; return the exit code."""
+    from riseq.data.rows import BadRow, BadRows, result_row
+    from riseq.data.tables import check_output
+
+    check_output(output)
+    again = _can_go_back(source)
+    if resume and not again:
+        raise InputError(f"--resume goes with a file, which can be read again; got {source!r}")
+    choice = choice.resolve()
+    system = choice.load()
+    # Read twice: the first time checks and counts the rows, so that none of them has to be held.
+    total = _count_rows(source, handling.strict) if again else None
+    # What came through a pipe does not come again: nothing could go on with its rows.
+    settings = {"input": digest(Path(source)), **choice.settings()} if again else {}
+    with Journal(journal_path(output), settings, resume) as journal:
+        before = journal.done
+        if before:
+            notify(f"going on after {count(before, 'finished row')}")
+        try:
+            results = _simplify(source, system, skip=before)
+            # Closed, so that the bar is gone before anything else is printed.
+            with closing(show_progress(results, total, system.name, before)) as outcomes:
+                for outcome in outcomes:
+                    if not isinstance(outcome, BadRow):
+                        journal.add({"result": result_row(outcome.example, outcome.result)})
+                    elif handling.strict:
+                        raise BadRows([outcome])
+                    else:
+                        journal.add({"bad": outcome.to_row()})
+            written, bad = _finish(journal, output)
+        except (KeyboardInterrupt, InputError):
+            if again and journal.done:
+                kept = count(journal.done, "finished row")
+                notify(f"{kept} kept in {journal.path}; the same command with --resume goes on")
+            raise
+        journal.remove()
+    notify(f"wrote {count(written, 'question')} to {output}")
+    if bad:
+        notify(f"left out {count(bad, 'bad row')} of {written + bad:,}; the reasons are in {bad_rows_path(output)}")
+    return handling.code(bad)
+
+
+def bad_rows_path(output: Path) -> Path:
+    """Return where the bad rows of the input that became ``output`` are listed."""
+    return output.with_name(f"{output.name}.bad.jsonl")
+
+
+def _can_go_back(source: str) -> bool:
+    return Path(source).is_file()
+
+
+def _read(source: str) -> Iterator[Record | BadRow]:
+    from riseq.data.dialogue import read_context
+    from riseq.data.tables import read_outcomes
+
+    return read_outcomes(source, read_dialogue=read_context)
+
+
+def _count_rows(source: str, strict: bool) -> int:
+    """Read the file to its end before any work, and return how many rows it has; where ``strict`` none may be bad."""
+    from riseq.data.rows import sift
+
+    rows = _read(source)
+    return sum(1 for _ in (sift(rows, None) if strict else rows))
+
+
+def _simplify(source: str, system: System, skip: int = 0) -> Iterator[Simplified | BadRow]:
+    from riseq.data.source import name_source
+    from riseq.systems.bulk import LARGEST_CHUNK, simplify_rows
+
+    largest = LARGEST_CHUNK if _can_go_back(source) else 1
+    return simplify_rows(system, islice(_read(source), skip, None), name_source(source), largest=largest)
+
+
+def _finish(journal: Journal, output: Path) -> tuple[int, int]:
+    """Make the output and the list of bad rows of a journal that has every row; return how many there are of each."""
+    from riseq.data.rows import RESULT_COLUMNS, flat_row
+    from riseq.data.tables import write_rows
+
+    aside = bad_rows_path(output)
+    if any("bad" in entry for entry in journal.entries()):
+        bad = write_rows(aside, _select(journal, "bad"))
+    else:
+        aside.unlink(missing_ok=True)  # an older run's
+        bad = 0
+    rows = _select(journal, "result")
+    flat = not output.name.lower().endswith((".jsonl", ".jsonl.gz"))
+    return write_rows(output, map(flat_row, rows) if flat else rows, RESULT_COLUMNS), bad
+
+
+def _select(journal: Journal, kind: str) -> Iterator[Mapping[str, object]]:
+    for entry in journal.entries():
+        value = entry.get(kind)
+        if isinstance(value, dict):
+            yield {"row": entry["row"], **value} if kind == "bad" else value

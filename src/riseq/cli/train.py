@@ -1,0 +1,49 @@
+"""``riseq train``: a model, as a recipe says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from riseq.cli.options import Resume
+from riseq.cli.shared import notify
+from riseq.types import InputError
+
+
+def train(
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The run's folder.")],
+    recipe: Annotated[
+        str | None, typer.Argument(metavar="RECIPE", show_default=False, help="A YAML file of settings.")
+    ] = None,
+    named: Annotated[str | None, typer.Option("--recipe", metavar="RECIPE", help="The recipe, by an option.")] = None,
+    resume: Annotated[
+        Resume, typer.Option("--resume", help="auto goes on where the run in FOLDER stopped, or starts it.")
+    ] = "none",
+    seed: Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Instead of the recipe's.")] = None,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting on top of the recipe's; repeat.")
+    ] = None,
+) -> None:
+    """Train a model as a recipe says.
+
+    FOLDER gets the best model by dev BLEU-4 ([bold]best[/]), the last finished
+    epoch ([bold]last[/]), [bold]log.csv[/] and [bold]scores.csv[/]. Prints how the run ended
+    as one JSON object.
+
+    \b
+    [bold]Examples[/]
+      riseq train recipes/small.yaml --out runs/small
+      riseq train recipes/small.yaml --out runs/small --resume auto
+      riseq train --recipe recipes/trans++.yaml --out runs/trans++
+      riseq train recipes/paper.yaml --out runs/paper --seed 2 --set batch=32 --set device=cpu
+    """
+    from riseq.train.command import describe, train_recipe
+
+    chosen = recipe or named
+    if chosen is None or (recipe and named):
+        raise InputError("train takes one recipe, as RECIPE or by --recipe")
+    result = train_recipe(chosen, out, resume, seed, change or [])
+    typer.echo(describe(result))
+    notify(f"the best model is that of epoch {result.best_epoch}, in {result.folder}")
