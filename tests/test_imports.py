@@ -25,7 +25,7 @@ ROOMS = {
     """,
     "text": "import riseq.text.words, riseq.text.pieces, riseq.text.realise, riseq.text.pieces",
     "data": "import riseq.data.tables, riseq.data.dataset, riseq.data.corpora, riseq.data.corpora",
-    "metrics": "import riseq.metrics.scores, riseq.metrics.edits",
+    "metrics": "import riseq.metrics.scores, riseq.metrics.passes",
     "systems": "import riseq.systems.registry as registry; registry.load_system('origin')",
     "evaluate": "import riseq.reproduce.runner, riseq.terminal.results, riseq.terminal.tables",
     "the report": "import riseq.reproduce.report, riseq.reproduce.report, riseq.reproduce.predict",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from riseq.metrics.content import Kind, find_kind, measure_loss
-from riseq.metrics.measured import Mask
+from riseq.metrics.scores import Mask
 from riseq.reproduce.document import Cell, Column, Figure, Row, Table
 from riseq.reproduce.evidence import Evidence, find_turn
 from riseq.reproduce.figures import draw_lines

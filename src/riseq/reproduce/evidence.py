@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from riseq.data.dataset import load_dataset
-from riseq.metrics.measured import Measured, measure
+from riseq.metrics.scores import ExampleScores as Measured
+from riseq.metrics.scores import score_examples as measure
 from riseq.metrics.passes import text_after
 from riseq.reproduce.plan import BY_NAME, PLAN, PREDICTIONS, Group, Planned
 from riseq.reproduce.store import Store

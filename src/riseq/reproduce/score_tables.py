@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 import numpy as np
 
 from riseq.metrics.passes import share_edited
-from riseq.metrics.significance import t_test
+from riseq.metrics.scores import t_test
 from riseq.reproduce import paper
 from riseq.reproduce.document import Cell, Column, Row, Table
 from riseq.reproduce.evidence import Evidence
