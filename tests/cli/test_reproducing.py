@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from riseq.cli import main
-from riseq.reproduce.store import Store
+from riseq.systems.saved import Store
 from tiny_report import DEV, ROWS, TEST, UNSEEN, make_store, write_data
 from tiny_world import make_rows, write_backbone
 

@@ -107,7 +107,7 @@ def evaluate(
       riseq evaluate --data test.jsonl --predictions predictions.jsonl
     """
     from riseq.data.tables import check_output, write_rows
-    from riseq.reproduce.runner import run
+    from riseq.reproduce.predict import evaluate as run
     from riseq.systems.rows import prediction_row
 
     if predictions is not None:
