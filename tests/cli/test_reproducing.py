@@ -150,6 +150,7 @@ def test_everything_is_made_from_a_recipe_once(place: Path) -> None:
     assert "--set epochs=1" in facts["training"]["command"]
     assert facts["parameters"] > 1000
     assert facts["sets"][TEST]["rows"] == 5
-    steps = (place / "again" / "steps.json").read_text(encoding="utf-8")
+    assert facts["note"].startswith("trained by its recipe alone")
+    steps = (place / "again" / "steps.jsonl").read_text(encoding="utf-8")
     assert main(command) == 0
-    assert (place / "again" / "steps.json").read_text(encoding="utf-8") == steps
+    assert (place / "again" / "steps.jsonl").read_text(encoding="utf-8") == steps
