@@ -38,7 +38,7 @@ def test_shares_are_of_words_and_of_questions() -> None:
 def test_new_words_are_what_only_the_question_says() -> None:
     said = {"a", "film", "the"}
     question = "Is the film out in July in Rome?"
-    assert find_lost_new(question, "Is it out?", "Is the film out in July?", said) == ({"july"}, 1)
+    assert find_lost_new(question, "Is it out?", "Is the film out in July?", said.__contains__) == ({"july"}, 1)
 
 
 def test_nothing_to_lose_is_no_loss() -> None:

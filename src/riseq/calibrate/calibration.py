@@ -108,7 +108,7 @@ class _Runner:
         texts = [scoring_form(draft.text) for draft in drafts]
         loss = measure_loss(texts, [scoring_form(target) for target in self.targets[name]])
         lost = [
-            find_lost_new(draft.question, draft.text, target, draft.said)
+            find_lost_new(draft.question, draft.text, target, draft.said.__contains__)
             for draft, target in zip(drafts, self.targets[name], strict=True)
         ]
         share = sum(len(words) for words, _ in lost) / max(1, sum(count for _, count in lost))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
@@ -39,13 +39,13 @@ def find_lost(text: str, target: str) -> list[str]:
     return lost
 
 
-def find_lost_new(question: str, text: str, target: str, said: Container[str]) -> tuple[set[str], int]:
+def find_lost_new(question: str, text: str, target: str, is_said: Callable[[str], bool]) -> tuple[set[str], int]:
     """Return what ``target`` kept of the question's new words and ``text`` lost, and how many such words there were.
 
-    New are content words of the question that its dialogue has not ``said``; they are compared by their stems.
+    New are content words of the question that its dialogue lacks; they are compared by their stems.
     """
     kept = {find_stem(word) for word in forms(target)}
-    new = {find_stem(word) for word in forms(question) if is_content(word) and word not in said} & kept
+    new = {find_stem(word) for word in forms(question) if is_content(word) and not is_said(word)} & kept
     return new - {find_stem(word) for word in forms(text)}, len(new)
 
 

@@ -65,14 +65,15 @@ class ExampleScores:
 
     def each(self, metric: str) -> Floats:
         """Return the metric of each example, on the scale of ``Scores``; BLEU is that of the example alone."""
+        if metric.startswith("bleu"):
+            return np.asarray(100 * self.bleu_each[:, METRICS.index(metric)], dtype=np.float64)
         columns = {
-            "rougeL": lambda: 100 * self.rouge,
-            "cider": lambda: self.cider,
-            "exact": lambda: 100.0 * self.exact,
-            "distance": lambda: self.distances,
+            "rougeL": 100 * self.rouge,
+            "cider": self.cider,
+            "exact": 100.0 * self.exact,
+            "distance": self.distances,
         }
-        found = columns.get(metric, lambda: 100 * self.bleu_each[:, METRICS.index(metric)])()
-        return np.asarray(found, dtype=np.float64)
+        return np.asarray(columns[metric], dtype=np.float64)
 
 
 def score(predictions: Sequence[str], targets: Sequence[str]) -> Scores:

@@ -77,13 +77,10 @@ def choose_cases(
 
 
 def _disagree(systems: Sequence[Sequence[str]]) -> Floats:
-    rows = list(zip(*systems, strict=True))
-    means = np.zeros(len(rows))
-    for index, texts in enumerate(rows):
-        pairs = list(combinations(texts, 2))
-        if pairs and len(set(texts)) > 1:
-            means[index] = sum(distance(a.split(), b.split()) for a, b in pairs) / len(pairs)
-    return means
+    """Return the mean distance of each two of the systems' texts, for each example."""
+    pairs = list(combinations([[text.split() for text in texts] for texts in systems], 2))
+    distances = [[distance(a, b) for a, b in zip(first, second, strict=True)] for first, second in pairs]
+    return np.mean(distances, axis=0) if pairs else np.zeros(len(systems[0]))
 
 
 def build_cases(board: Scoreboard) -> list[Case]:

@@ -34,14 +34,12 @@ _STYLE = {
 def load_matplotlib() -> Any:
     """Return matplotlib, or say which extra has it."""
     try:
-        import matplotlib as mpl
-        from matplotlib import figure as _figure
+        import matplotlib.figure
     except ModuleNotFoundError as error:
         raise InputError(
             f"the report needs the package {error.name!r}; install it with: pip install 'riseq[report]'"
         ) from error
-    assert _figure is not None
-    return mpl
+    return matplotlib
 
 
 def draw_heatmap(means_YX: Floats, columns: Sequence[str], rows: Sequence[str], x_title: str, y_title: str) -> str:

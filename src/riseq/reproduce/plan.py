@@ -84,19 +84,10 @@ class PlannedSystem:
 
 
 def _ablations() -> tuple[PlannedSystem, ...]:
-    variants = (("dps", "-DPS"), ("mld", "-MLD"), ("rise", "RISE"))
+    variants = (("ablation-dps", "-DPS"), ("ablation-mld", "-MLD"), ("ablation-rise", "RISE"))
     return tuple(
-        PlannedSystem(
-            f"ablation-{key}-{seed}",
-            f"{title}, seed {seed}",
-            "rise",
-            "ablation",
-            f"ablation-{key}.yaml",
-            seed,
-            title,
-            title,
-        )
-        for key, title in variants
+        PlannedSystem(f"{key}-{seed}", f"{row}, seed {seed}", "rise", "ablation", f"{key}.yaml", seed, row, row)
+        for key, row in variants
         for seed in SEEDS
     )
 
@@ -161,8 +152,7 @@ def choose_changes(planned: PlannedSystem, changes: Sequence[str]) -> list[str]:
     """
     chosen = []
     for change in changes:
-        setting, _, _ = change.partition("=")
-        whose, colon, _ = setting.partition(":")
+        whose, colon, _ = change.partition("=")[0].partition(":")
         if not colon:
             chosen.append(change)
         elif whose in (planned.name, planned.system):

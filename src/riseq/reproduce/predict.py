@@ -18,18 +18,9 @@ from riseq.jobs import Journal, OtherSettings, digest, journal_path
 from riseq.metrics.scores import Scores, score
 from riseq.reproduce.facts import EDITING, describe_machine, open_system, read_facts
 from riseq.reproduce.plan import BY_NAME, COUNTED_PASSES, RUNS, SAVED_PASSES, SETS
+from riseq.systems import saved
 from riseq.systems.protocol import System
-from riseq.systems.saved import (
-    Manifest,
-    SetFacts,
-    Store,
-    Training,
-    file_stem,
-    find_outputs,
-    list_passes,
-    read_outputs,
-    trim,
-)
+from riseq.systems.saved import Manifest, SetFacts, Store, Training
 from riseq.terminal.progress import track
 from riseq.types import Example, InputError, Simplification
 
@@ -147,7 +138,7 @@ def _run(
     results = track(system.simplify(left), len(examples), title, console, done=len(rows))
     for example, result in zip(left, results, strict=True):
         seconds = time.perf_counter() - began
-        rows.append({"id": example.id, "passes": list_passes(result), "seconds": seconds})
+        rows.append({"id": example.id, "passes": saved.list_passes(result), "seconds": seconds})
         journal.add(rows[-1])
     return rows
 
@@ -177,24 +168,24 @@ def describe_system(store: Store, job: PredictionJob) -> Manifest:
     )
 
 
-def import_outputs(store: Store, job: PredictionJob, folder: Path, hardware: str | None = None) -> list[str]:
+def import_outputs(store: Store, job: PredictionJob, folder: Path) -> list[str]:
     """Write outputs that were made elsewhere (``SET.jsonl`` in ``folder``) into the store; return their sets.
 
     What they repeat from pass to pass is left out.
     """
     manifest = describe_system(store, job)
-    paths = {name: path for name in SETS if (path := find_outputs(folder, name)) is not None}
+    paths = {name: path for name in SETS if (path := saved.find_outputs(folder, name)) is not None}
     if not paths:
-        expected = ", ".join(f"{file_stem(name)}.jsonl" for name in SETS)
+        expected = ", ".join(f"{saved.file_stem(name)}.jsonl" for name in SETS)
         raise InputError(f"{folder}: has no outputs, expected some of {expected}")
     for name, path in paths.items():
-        outputs = read_outputs(path)
+        outputs = saved.read_outputs(path)
         examples = _load(name, job.limit)
         lost = next((one.id for one in examples if one.id not in outputs), None)
         if lost is not None:
             raise InputError(f"{path}: has no output for the example {lost!r} of {name}")
-        store.write(job.name, name, {one.id: trim(one.question, outputs[one.id]) for one in examples})
-        manifest = manifest.with_set(name, SetFacts(len(examples), job.command, None, hardware))
+        store.write(job.name, name, {one.id: saved.trim(one.question, outputs[one.id]) for one in examples})
+        manifest = manifest.with_set(name, SetFacts(len(examples), job.command))
     store.write_manifest(manifest)
     return list(paths)
 

@@ -87,27 +87,27 @@ def render_html(report: Report) -> str:
             f"<h1>{escape(report.title)}</h1>",
             *(f"<p>{escape(text)}</p>" for text in report.intro),
             f"<nav>{links}</nav>",
-            *map(_render_section, report.sections),
+            *map(_html_section, report.sections),
             f"</main>\n<script>\n{(here / 'page.js').read_text(encoding='utf-8')}</script>\n</body>\n</html>\n",
         )
     )
 
 
-def _render_section(section: Section) -> str:
-    parts = [_render_part(part, section.title) for part in section.parts] or ['<p class="note">Not run.</p>']
+def _html_section(section: Section) -> str:
+    parts = [_html_part(part, section.title) for part in section.parts] or ['<p class="note">Not run.</p>']
     head = f'<section id="{section.key}">\n<h2>{escape(section.title)}</h2>\n<p>{escape(section.intro)}</p>'
     made = f'<p class="note">Made by <code>{escape(section.command)}</code></p>'
     return "\n".join((head, *parts, made, "</section>"))
 
 
-def _render_part(part: Part, above: str) -> str:
+def _html_part(part: Part, above: str) -> str:
     if isinstance(part, Table):
         head = "" if part.title == above else f'<h3 id="table-{escape(part.key)}">{escape(part.title)}</h3>\n'
-        return f"{head}{_render_table(part)}"
-    return _render_figure(part) if isinstance(part, Figure) else _render_case(part)
+        return f"{head}{_html_table(part)}"
+    return _html_figure(part) if isinstance(part, Figure) else _html_case(part)
 
 
-def _render_table(table: Table) -> str:
+def _html_table(table: Table) -> str:
     note = f'\n<p class="note">{escape(table.note)}</p>' if table.note else ""
     titles = "".join(
         f'<th scope="col"><button type="button">{escape(title)}</button></th>'
@@ -115,32 +115,28 @@ def _render_table(table: Table) -> str:
     )
     return (
         '<div class="scroll"><table>\n<thead>'
-        f"{_render_groups(table.columns)}<tr>{titles}</tr></thead>\n<tbody>\n"
-        + "\n".join(map(_render_row, table.rows))
+        f"{_html_groups(table.columns)}<tr>{titles}</tr></thead>\n<tbody>\n"
+        + "\n".join(map(_html_row, table.rows))
         + f"\n</tbody>\n</table></div>{note}"
     )
 
 
-def _render_groups(columns: Sequence[Column]) -> str:
-    if not any(column.group for column in columns):
-        return ""
-    heads = "".join(
-        f'<th colspan="{len(list(members))}">{escape(group)}</th>'
-        for group, members in groupby(columns, key=lambda column: column.group)
-    )
-    return f'<tr class="groups"><th></th>{heads}</tr>'
+def _html_groups(columns: Sequence[Column]) -> str:
+    groups = [(group, len(list(members))) for group, members in groupby(column.group for column in columns)]
+    heads = "".join(f'<th colspan="{width}">{escape(group)}</th>' for group, width in groups)
+    return f'<tr class="groups"><th></th>{heads}</tr>' if any(group for group, _ in groups) else ""
 
 
-def _render_row(row: Row) -> str:
+def _html_row(row: Row) -> str:
     title = f' title="{escape(row.command)}"' if row.command else ""
     if row.not_run:
         cells = f'<td class="nothing" colspan="{len(row.cells)}"{title}>not run</td>'
     else:
-        cells = "".join(map(_render_cell, row.cells))
+        cells = "".join(map(_html_cell, row.cells))
     return f'<tr class="{row.kind}"><td{title}>{escape(row.label)}</td>{cells}</tr>'
 
 
-def _render_cell(cell: Cell) -> str:
+def _html_cell(cell: Cell) -> str:
     if cell.code:
         return f'<td class="nothing"><code>{escape(cell.text)}</code></td>'
     marks = ' class="best"' if cell.best else ""
@@ -151,7 +147,7 @@ def _render_cell(cell: Cell) -> str:
     return f"<td{marks}{value}{title}>{escape(cell.text)}{'*' if cell.star else ''}</td>"
 
 
-def _render_figure(figure: Figure) -> str:
+def _html_figure(figure: Figure) -> str:
     note = f'\n<figcaption><p class="note">{escape(figure.note)}</p></figcaption>' if figure.note else ""
     svg = figure.svg.replace("<svg", f'<svg role="img" aria-label="{escape(figure.title)}"', 1)
     # A drawing's names are its own: two on one page must not answer to each other's.
@@ -159,7 +155,7 @@ def _render_figure(figure: Figure) -> str:
     return f"<figure>\n<h3>{escape(figure.title)}</h3>\n{svg}{note}\n</figure>"
 
 
-def _render_case(case: Case) -> str:
+def _html_case(case: Case) -> str:
     lines = "".join(
         f"<dt>{escape(line.label)}</dt><dd>{_render_pieces(line.pieces, _TAGS, escape)}</dd>" for line in case.lines
     )
@@ -175,11 +171,11 @@ def render_markdown(report: Report, compact: bool = False) -> str:
     for text in report.intro:
         lines += [text, ""]
     for section in report.sections:
-        lines += _mark_section(section, compact)
+        lines += _markdown_section(section, compact)
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _mark_section(section: Section, compact: bool) -> Iterator[str]:
+def _markdown_section(section: Section, compact: bool) -> Iterator[str]:
     yield from (f"## {section.title}", "", section.intro, "")
     if not section.parts:
         yield from ("Not run.", "")
@@ -187,23 +183,23 @@ def _mark_section(section: Section, compact: bool) -> Iterator[str]:
         if isinstance(part, Table):
             if part.title != section.title:
                 yield from (f"**{part.title}**", "")
-            yield from _mark_table(part)
+            yield from _markdown_table(part)
         elif isinstance(part, Figure):
             yield from (f"![{part.title}](figures/{part.key}.svg)", "")
             if part.note:
                 yield from (part.note, "")
         elif part.brief or not compact:
-            yield from _mark_case(part)
+            yield from _markdown_case(part)
     yield from (f"Made by `{section.command}`.", "")
 
 
-def _mark_table(table: Table) -> Iterator[str]:
+def _markdown_table(table: Table) -> Iterator[str]:
     heads = list(_name_columns(table.columns))
-    yield f"| {' | '.join(_escape_marks(head) for head in (table.first, *heads))} |"
+    yield f"| {' | '.join(_escape(head) for head in (table.first, *heads))} |"
     yield f"|---|{'---:|' * len(heads)}"
     for row in table.rows:
-        label = f"*{_escape_marks(row.label)}*" if row.kind == "paper" else _escape_marks(row.label)
-        cells = ["not run"] + [""] * (len(heads) - 1) if row.not_run else map(_mark_cell, row.cells)
+        label = f"*{_escape(row.label)}*" if row.kind == "paper" else _escape(row.label)
+        cells = ["not run"] + [""] * (len(heads) - 1) if row.not_run else map(_markdown_cell, row.cells)
         yield f"| {' | '.join((label, *cells))} |"
     yield ""
     if table.note:
@@ -218,21 +214,21 @@ def _name_columns(columns: Sequence[Column]) -> Iterator[str]:
         before = column.group
 
 
-def _mark_cell(cell: Cell) -> str:
+def _markdown_cell(cell: Cell) -> str:
     if cell.code:
         return f"`{cell.text}`"
-    text = f"**{_escape_marks(cell.text)}**" if cell.best else _escape_marks(cell.text)
+    text = f"**{_escape(cell.text)}**" if cell.best else _escape(cell.text)
     return f"{text}\\*" if cell.star else text
 
 
-def _mark_case(case: Case) -> Iterator[str]:
-    yield from (f"**{_escape_marks(case.title)}** ({_escape_marks(case.why)})", "")
+def _markdown_case(case: Case) -> Iterator[str]:
+    yield from (f"**{_escape(case.title)}** ({_escape(case.why)})", "")
     for line in case.lines:
-        yield f"- {_escape_marks(line.label)}: {_render_pieces(line.pieces, _MARKS, _escape_marks)}"
+        yield f"- {_escape(line.label)}: {_render_pieces(line.pieces, _MARKS, _escape)}"
     yield ""
 
 
-def _escape_marks(text: str) -> str:
+def _escape(text: str) -> str:
     for mark in "\\|*_`[]<>~":
         text = text.replace(mark, f"\\{mark}")
     return text

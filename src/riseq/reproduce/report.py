@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -43,14 +43,13 @@ def measure_speeds(
 
     A trained one is looked for in ``runs``; else it is the one that ships, where there is one.
     """
-    found = {one.name: (one.system, one.find_model(runs)) for one in systems if can_run(one, runs)}
+    found = [one for one in systems if can_run(one, runs)]
     speeds = {}
-    for name in track(list(found), len(found), "speed", console):
-        speeds[name] = asdict(measure_speed(open_system(*found[name], COUNTED_PASSES), examples))
-    machine = describe_machine()
-    write_json(
-        store.folder / SPEED_FILE, {"machine": machine, "data": UNSEEN, "rows": len(examples), "systems": speeds}
-    )
+    for one in track(found, len(found), "speed", console):
+        system = open_system(one.system, one.find_model(runs), COUNTED_PASSES)
+        speeds[one.name] = asdict(measure_speed(system, examples))
+    facts = {"machine": describe_machine(), "data": UNSEEN, "rows": len(examples), "systems": speeds}
+    write_json(store.folder / SPEED_FILE, facts)
 
 
 def can_run(planned: PlannedSystem, runs: Path) -> bool:
@@ -71,11 +70,7 @@ def build_speed(board: Scoreboard) -> Table:
         values = (found[key] for key in ("questions_per_s", "median_ms", "p95_ms"))
         cells = tuple(Cell(f"{value:,.1f}", value, SPEED_COMMAND) for value in values)
         rows.append(Row(planned.title, cells, command=SPEED_COMMAND))
-    columns = (
-        Column("questions a second, as a file"),
-        Column("median ms, one at a time"),
-        Column("95th percentile ms"),
-    )
+    columns = tuple(map(Column, ("questions a second, as a file", "median ms, one at a time", "95th percentile ms")))
     where = (
         f"One run on {measured['machine']}: {measured['rows']} questions of {measured['data']}. " if measured else ""
     )
@@ -141,81 +136,67 @@ def build_sources(board: Scoreboard) -> list[Table]:
     missing: list[Row] = []
     for planned in board.systems("baseline", "rise", "ablation"):
         lacks = [dataset for dataset in SETS if board.passes(planned.name, dataset) is None]
-        for dataset in SETS:
-            if dataset not in lacks:
-                command = board.made_by(planned.name, dataset) or "not told"
-                again = Cell(board.rescore_command(planned.name, dataset), code=True)
-                made.append(Row(planned.title, (Cell(dataset), Cell(command, code=True), again), command=command))
+        for dataset in (one for one in SETS if one not in lacks):
+            command = board.made_by(planned.name, dataset) or "not told"
+            again = Cell(board.rescore_command(planned.name, dataset), code=True)
+            made.append(Row(planned.title, (Cell(dataset), Cell(command, code=True), again), command=command))
         if lacks:
             command = planned.make_command()
             missing.append(Row(planned.title, (Cell(", ".join(lacks)), Cell(command, code=True)), command=command))
     heads = (Column("on"), Column("outputs made by"), Column("scored again by"))
     tables = [Table("sources", "Saved predictions", "Method", heads, tuple(made))]
-    if missing:
-        wanted = (Column("on"), Column("would be made by"))
-        tables.append(Table("missing", "Not run", "Method", wanted, tuple(missing)))
-    return tables
+    wanted = (Column("on"), Column("would be made by"))
+    return [*tables, Table("missing", "Not run", "Method", wanted, tuple(missing))] if missing else tables
 
 
-@dataclass(frozen=True, slots=True)
-class SectionPlan:
-    """A section before it is made."""
-
-    title: str
-    intro: str
-    build: Callable[[Scoreboard], Part | Sequence[Part]]
-
-
-SECTIONS: dict[str, SectionPlan] = {
-    "table1": SectionPlan(
+Builder = Callable[[Scoreboard], Part | Sequence[Part]]
+SECTIONS: dict[str, tuple[str, str, Builder]] = {
+    "table1": (
         "Overall performance",
         "All systems on the paper's two test sets, scored in the paper's form.",
         score_tables.build_overall,
     ),
-    "table2": SectionPlan(
+    "table2": (
         "Ablation",
         "RISE without dynamic programming sampling, and without its reward.",
         score_tables.build_ablation,
     ),
-    "validation": SectionPlan("Validation", "The same on CANARD's development set.", score_tables.build_validation),
-    "training": SectionPlan("Parameters and training time", "What each method takes.", build_training),
-    "iterations": SectionPlan(
+    "validation": ("Validation", "The same on CANARD's development set.", score_tables.build_validation),
+    "training": ("Parameters and training time", "What each method takes.", build_training),
+    "iterations": (
         "Editing iterations",
         "How many passes a question takes, by how much changes in it.",
         analysis_tables.build_iterations,
     ),
-    "passes": SectionPlan("Influence of passes", "What more passes bring.", analysis_tables.build_passes),
-    "cases": SectionPlan(
+    "passes": ("Influence of passes", "What more passes bring.", analysis_tables.build_passes),
+    "cases": (
         "Case study",
         "The paper's two examples and ten chosen by rule: the four best gains and three worst losses in words of "
         "Levenshtein distance to the target, and the three questions on which the systems disagree most.",
         build_cases,
     ),
-    "phenomena": SectionPlan(
+    "phenomena": (
         "By phenomenon",
         "Past the paper. Anaphora: the target brings in a word that points back. Ellipsis: it drops content words "
         "and puts nothing in their place. Both, at two places; or none of the two. Decided from the gold edit by the"
         " rule in riseq.metrics.content.",
         analysis_tables.build_phenomena,
     ),
-    "length": SectionPlan(
-        "By length", "Past the paper: by the number of words of the question.", analysis_tables.build_lengths
-    ),
-    "turns": SectionPlan(
-        "By turn", "Past the paper: by the question's number in its dialogue.", analysis_tables.build_turns
-    ),
-    "information": SectionPlan(
+    "length": ("By length", "Past the paper: by the number of words of the question.", analysis_tables.build_lengths),
+    "turns": ("By turn", "Past the paper: by the question's number in its dialogue.", analysis_tables.build_turns),
+    "information": (
         "Information lost",
         "Past the paper: its authors name the loss of information as a limit and do not measure it.",
         analysis_tables.build_information,
     ),
-    "speed": SectionPlan("Speed", "Past the paper: how fast each system is, on one machine.", build_speed),
-    "sources": SectionPlan(
+    "speed": ("Speed", "Past the paper: how fast each system is, on one machine.", build_speed),
+    "sources": (
         "Where the numbers come from",
         "The command that made each system's outputs, and the one that scores them again without the system.",
         build_sources,
     ),
 }
+"""The sections by name: the title, what it shows, and what builds its parts."""
 
 INTRO = (
     "RISE (Liu et al., ACL 2021) makes self-contained questions conversational. This report has the paper's tables and "
@@ -238,10 +219,10 @@ def build_report(board: Scoreboard, only: Sequence[str] = (), console: Console |
     wanted = [name for name in SECTIONS if not only or name in only]
     sections = []
     for name in track(wanted, len(wanted), "report", console):
-        plan = SECTIONS[name]
-        parts = plan.build(board)
-        parts = tuple(parts) if isinstance(parts, Sequence) else (parts,)
-        sections.append(Section(name, plan.title, plan.intro, f"riseq reproduce --only {name}", parts))
+        title, intro, build = SECTIONS[name]
+        built = build(board)
+        parts = tuple(built) if isinstance(built, Sequence) else (built,)
+        sections.append(Section(name, title, intro, f"riseq reproduce --only {name}", parts))
     systems = {name: manifest.to_dict() for name, manifest in board.manifests.items()}
     return Report("RISE, reproduced", INTRO, tuple(sections), systems)
 
