@@ -51,11 +51,10 @@ def measure_reliability(probabilities: Floats, right: Floats, bins: int = BINS) 
 def check_confidence(examples: Sequence[Example], predictions: Sequence[Simplification]) -> Reliability:
     """Return how well the predictions' confidences are calibrated, over the examples that have a dialogue."""
     asked = [pair for pair in zip(examples, predictions, strict=True) if pair[0].context]
-    told = [prediction.confidence for _, prediction in asked]
-    known = np.array([one for one in told if one is not None])
-    if not asked or len(known) < len(told):
+    known = np.array([one.confidence for _, one in asked if one.confidence is not None])
+    if not asked or len(known) < len(asked):
         raise InputError(
-            f"{len(told) - len(known)} of {len(told)} results with a dialogue tell no confidence; expected all to, as "
+            f"{len(asked) - len(known)} of {len(asked)} results with a dialogue tell no confidence; expected all to, as "
             "those of rise do with a model that riseq calibrate has fitted"
         )
     texts = [scoring_form(prediction.text) for _, prediction in asked]

@@ -67,7 +67,7 @@ def draw_heatmap(means_YX: Floats, columns: Sequence[str], rows: Sequence[str], 
 
 
 def draw_lines(names: Sequence[str], lines: Mapping[str, Sequence[float]], x_title: str, y_title: str) -> str:
-    """Return one line a system over named places; a title that ends in "paper" is drawn dashed and grey."""
+    """Return one line a system over named points; a title that ends in "paper" is drawn dashed and grey."""
     mpl = load_matplotlib()
     with mpl.rc_context(_STYLE):
         figure = mpl.figure.Figure(figsize=(7.2, 3.6), layout="constrained")
