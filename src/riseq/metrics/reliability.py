@@ -54,8 +54,8 @@ def check_confidence(examples: Sequence[Example], predictions: Sequence[Simplifi
     known = np.array([one.confidence for _, one in asked if one.confidence is not None])
     if not asked or len(known) < len(asked):
         raise InputError(
-            f"{len(asked) - len(known)} of {len(asked)} results with a dialogue tell no confidence; expected all to, as "
-            "those of rise do with a model that riseq calibrate has fitted"
+            f"{len(asked) - len(known)} of {len(asked)} results with a dialogue tell no confidence; expected all to, "
+            "as those of rise do with a model that riseq calibrate has fitted"
         )
     texts = [scoring_form(prediction.text) for _, prediction in asked]
     right = match_exactly(texts, [scoring_form(example.target or "") for example, _ in asked])
