@@ -25,10 +25,10 @@ ROOMS = {
     """,
     "text": "import riseq.text.words, riseq.text.pieces, riseq.text.realise, riseq.text.pieces",
     "data": "import riseq.data.tables, riseq.data.dataset, riseq.data.corpora, riseq.data.corpora",
-    "metrics": "import riseq.metrics.scores, riseq.metrics.edits",
+    "metrics": "import riseq.metrics.scores, riseq.metrics.passes",
     "systems": "import riseq.systems.registry as registry; registry.load_system('origin')",
-    "evaluate": "import riseq.reproduce.runner, riseq.terminal.results, riseq.terminal.tables",
-    "the report": "import riseq.reproduce.report, riseq.reproduce.report, riseq.reproduce.predict",
+    "evaluate": "import riseq.reproduce.predict, riseq.terminal.results, riseq.terminal.tables",
+    "the report": "import riseq.reproduce.report, riseq.reproduce.predict",
     "the ONNX path": "import riseq; riseq.Simplifier.load()('Is Prague safe?', ['Is Prague expensive?'])",
     "the command line": "import riseq.cli",
 }

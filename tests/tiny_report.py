@@ -7,7 +7,7 @@ from pathlib import Path
 
 from riseq.data.dataset import load_dataset
 from riseq.reproduce.plan import DEV, SETS, TEST, UNSEEN
-from riseq.reproduce.store import Manifest, SetFacts, Store, Training
+from riseq.systems.saved import Manifest, SetFacts, Store, Training
 from riseq.types import Example
 
 PAPER_CASE = "canard-test-d495-5"
@@ -50,9 +50,7 @@ def save_outputs(store: Store, name: str, system: str, root: Path, skill: int, *
     manifest = Manifest(name, name.title(), system, **facts)  # type: ignore[arg-type]
     for dataset in SETS:
         examples = load_dataset(dataset, root=root)
-        store.write(
-            name, dataset, ({"id": e.id, "passes": _make(e) if k < skill else []} for k, e in enumerate(examples))
-        )
+        store.write(name, dataset, {one.id: _make(one) if k < skill else [] for k, one in enumerate(examples)})
         manifest = manifest.with_set(dataset, SetFacts(len(examples), f"riseq predict --system {system}"))
     store.write_manifest(manifest)
 

@@ -18,6 +18,11 @@ from typing import BinaryIO
 from riseq.files import check_writable, writing
 from riseq.types import InputError
 
+
+class OtherSettings(InputError):
+    """What a job goes on with was made with other settings than its own."""
+
+
 _FIRST = "riseq"
 _ROW = "row"
 _NOT_SET = "not said"
@@ -136,7 +141,7 @@ def check_same(what: str, before: Mapping[str, object], now: Mapping[str, object
     for name in dict.fromkeys((*before, *now)):
         if before.get(name) != now.get(name):
             old, new = (_NOT_SET if one.get(name) is None else str(one[name]) for one in (before, now))
-            raise InputError(
+            raise OtherSettings(
                 f"{what} were made with another {name} ({old}, now {new}); --resume needs the same, or {again}"
             )
 

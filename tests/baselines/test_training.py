@@ -17,7 +17,7 @@ import pytest
 from riseq.baselines.systems import QgDiv
 from riseq.cli import main
 from riseq.data.dataset import load_dataset
-from riseq.reproduce.runner import run as evaluate
+from riseq.reproduce.predict import evaluate
 from riseq.systems.registry import load_system
 from riseq.train.__main__ import main as run_module
 from riseq.train.baseline_loop import BaselineSettings, baseline_settings, read_baseline_recipe, train_baseline

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from riseq.calibrate.cached_backend import Remembering
+from riseq.calibrate.cached_backend import CachedBackend
 from riseq.engine.backends import Reading
 from riseq.engine.simplifier import Simplifier
 from riseq.model.inputs import Batch
@@ -28,7 +28,7 @@ def test_results_are_the_same_and_nothing_is_read_twice(
         return read(batch)
 
     monkeypatch.setattr(engine.backend, "read", count)
-    again = Simplifier(Remembering(engine.backend), engine.pieces, engine.phrases)
+    again = Simplifier(CachedBackend(engine.backend), engine.pieces, engine.phrases)
     assert [result.text for result in again.batch(examples)] == expected
     once = readings
     assert [result.text for result in again.batch(examples)] == expected

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from riseq.calibrate.calibration import SAME, calibrate, find_fold, find_lost_news
+from riseq.calibrate.calibration import FOLDS, SAME, calibrate, find_fold
 from riseq.cli import main
+from riseq.data.dataset import load_dataset
 from riseq.engine.confidence import FILE, read_calibration
-from riseq.engine.drafts import start
 from riseq.engine.simplifier import Simplifier
 from riseq.types import Example, InputError
-from tiny_model import export_tiny, make_examples, make_pieces
+from tiny_model import export_tiny, make_examples
 
 
 @pytest.fixture(scope="module")
@@ -64,18 +65,42 @@ def test_a_few_questions_are_too_few(engine: Simplifier, examples: list[Example]
         calibrate(engine, {"few": examples[:20]})
 
 
-def test_a_dialogue_is_in_one_fold() -> None:
-    turns = [Example(f"canard-dev-{dialogue}_0-{turn}", (), "") for dialogue in range(40) for turn in range(5)]
-    folds = [find_fold(turn) for turn in turns]
-    assert all(len(set(folds[at : at + 5])) == 1 for at in range(0, len(folds), 5))
-    assert len(set(folds)) == 5
+def test_a_dialogue_is_in_one_fold_whatever_its_turns_are_called() -> None:
+    names = ("canard-dev-C_{d}_0-{t}", "{d}_{t}", "coqar-{d}-{t}-1", "gecor-{t}{d}-ellipsis", "row-{t}{d}")
+    for name in names:
+        turns = [
+            Example(name.format(d=d, t=t), tuple(f"Utterance {k} of {d}." for k in range(t)), f"Utterance {t} of {d}.")
+            for d in range(40)
+            for t in range(5)
+        ]
+        folds = [find_fold(turn) for turn in turns]
+        assert all(len(set(folds[at : at + 5])) == 1 for at in range(0, len(folds), 5)), name
+        assert len(set(folds)) == FOLDS
 
 
-def test_news_are_what_only_the_question_says() -> None:
-    draft = start("Is the film out in July in Rome?", ("A film.",), make_pieces("bert"), 512)
-    draft.text = "Is it out?"
-    lost, news = find_lost_news(draft, "Is the film out in July?")
-    assert (lost, news) == ({"july"}, 1)
+@pytest.mark.parametrize(
+    ("dataset", "turn"),
+    [
+        ("canard/dev.qonly", r"-\d+$"),
+        ("canard/dev.qa", r"-\d+$"),
+        ("cast19/test.qonly", r"_\d+$"),
+        ("qrecc/extra_train.qonly", r"-\d+$"),
+        ("more/coqar_sample.qa", r"-\d+-\d+$"),
+    ],
+)
+def test_the_dialogues_of_the_data_sets_are_each_in_one_fold(data_dir: Path, dataset: str, turn: str) -> None:
+    folds: dict[str, set[int]] = {}
+    for example in load_dataset(dataset, root=data_dir):
+        if example.context:  # one without is not fitted to
+            folds.setdefault(re.sub(turn, "", example.id), set()).add(find_fold(example))
+    assert {len(found) for found in folds.values()} == {1}
+    assert set.union(*folds.values()) == set(range(FOLDS))
+
+
+def test_rows_that_are_dialogues_of_their_own_are_spread(data_dir: Path) -> None:
+    """Its ids are rows' numbers, which say nothing of a dialogue."""
+    folds = [find_fold(example) for example in load_dataset("more/followup_train.qonly", root=data_dir)]
+    assert all(100 < folds.count(fold) < 220 for fold in range(FOLDS))
 
 
 def test_the_command_writes_beside_the_model(

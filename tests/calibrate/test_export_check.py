@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from riseq.calibrate.export_check import Agreement, check_parity, show_parity
+from riseq.calibrate.export_check import Agreement, check_export, show_agreement
 from riseq.types import InputError
 from tiny_model import export_tiny, make_examples
 
@@ -21,7 +21,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_float32_export_says_what_the_checkpoint_says(base: Path) -> None:
     checkpoint, exported = export_tiny(base, "bert", "float32")
-    torch_row, onnx_row = check_parity(checkpoint, exported, make_examples(30))
+    torch_row, onnx_row = check_export(checkpoint, exported, make_examples(30))
     assert (torch_row.engine, onnx_row.engine) == ("torch float32", "onnxruntime float32")
     assert onnx_row.same == onnx_row.questions == 30
     assert onnx_row.holds
@@ -31,7 +31,7 @@ def test_a_float32_export_says_what_the_checkpoint_says(base: Path) -> None:
 def test_targets_give_scores(base: Path) -> None:
     checkpoint, exported = export_tiny(base, "bert", "float32")
     examples = [replace(one, target=one.question) for one in make_examples(6)]
-    torch_row, onnx_row = check_parity(checkpoint, exported, examples)
+    torch_row, onnx_row = check_export(checkpoint, exported, examples)
     assert torch_row.bleu4 is not None
     assert onnx_row.bleu4 == pytest.approx(torch_row.bleu4)
     assert onnx_row.lost == pytest.approx(0)
@@ -39,7 +39,7 @@ def test_targets_give_scores(base: Path) -> None:
 
 def test_int8_is_compared_through_float32(base: Path) -> None:
     checkpoint, exported = export_tiny(base, "bert", "int8")
-    rows = check_parity(checkpoint, exported, make_examples(30))
+    rows = check_export(checkpoint, exported, make_examples(30))
     assert [row.engine for row in rows] == ["torch float32", "onnxruntime float32", "onnxruntime int8"]
     assert rows[1].holds
     assert rows[2].asked == 0.97
@@ -54,7 +54,7 @@ def test_another_models_export_is_found_out(base: Path, tmp_path: Path) -> None:
     other = load_checkpoint(checkpoint)
     other.network.edit_head.weight.data.neg_()
     changed = save_tiny(tmp_path / "other", other)
-    row = check_parity(changed, Path(shutil.copytree(exported, tmp_path / "copy")), make_examples(30))[-1]
+    row = check_export(changed, Path(shutil.copytree(exported, tmp_path / "copy")), make_examples(30))[-1]
     assert row.share < 0.7
     assert not row.holds
 
@@ -62,7 +62,7 @@ def test_another_models_export_is_found_out(base: Path, tmp_path: Path) -> None:
 def test_no_examples_are_no_check(base: Path) -> None:
     checkpoint, exported = export_tiny(base, "bert", "float32")
     with pytest.raises(InputError, match="at least one example"):
-        check_parity(checkpoint, exported, [])
+        check_export(checkpoint, exported, [])
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_how_near_is_near_enough(questions: int, same: int, asked: float, lost: 
 
 
 def test_the_table_has_a_row_an_engine(capsys: pytest.CaptureFixture[str]) -> None:
-    show_parity(Console(width=100), [Agreement("onnxruntime int8", 1000, 985, 0.97, 75.125, 0.02)])
+    show_agreement(Console(width=100), [Agreement("onnxruntime int8", 1000, 985, 0.97, 75.125, 0.02)])
     printed = capsys.readouterr().out
     assert "onnxruntime int8" in printed
     assert "98.5" in printed

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from riseq.cli import main
-from riseq.reproduce.store import Store
+from riseq.systems.saved import Store
 from tiny_report import DEV, ROWS, TEST, UNSEEN, make_store, write_data
 from tiny_world import make_rows, write_backbone
 
@@ -150,6 +150,7 @@ def test_everything_is_made_from_a_recipe_once(place: Path) -> None:
     assert "--set epochs=1" in facts["training"]["command"]
     assert facts["parameters"] > 1000
     assert facts["sets"][TEST]["rows"] == 5
-    steps = (place / "again" / "steps.json").read_text(encoding="utf-8")
+    assert facts["note"].startswith("trained by its recipe alone")
+    steps = (place / "again" / "steps.jsonl").read_text(encoding="utf-8")
     assert main(command) == 0
-    assert (place / "again" / "steps.json").read_text(encoding="utf-8") == steps
+    assert (place / "again" / "steps.jsonl").read_text(encoding="utf-8") == steps

@@ -1,11 +1,21 @@
-"""How many passes, what they bring, how much they edit."""
+"""How many passes, what they bring, how much they edit, and which texts got worse."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from riseq.metrics.passes import count_only, map_passes, share_edited, share_worse, text_after
+from riseq.core.edits import DELETE, KEEP, Edit, Op
+from riseq.metrics.passes import (
+    count_only,
+    map_passes,
+    measure_stopping,
+    share_by_kind,
+    share_edited,
+    share_worse,
+    text_after,
+)
+from riseq.types import Simplification, Step
 
 
 def test_the_text_after_some_passes() -> None:
@@ -40,3 +50,45 @@ def test_a_pass_that_changes_nothing_keeps_every_word() -> None:
     # With no room for the second pass there is only the first.
     assert share_edited(["who saw alien ?"], [["who saw it ?"]], limit=1) == pytest.approx(1 / 4)
     assert share_edited(["who saw alien ?"], [[]], limit=3) == 0
+
+
+def test_edits_are_shared_by_kind() -> None:
+    first = [KEEP, KEEP, DELETE, Edit(Op.SUBSTITUTE, ("he",)), Edit(Op.SUBSTITUTE)]
+    second = [Edit(Op.INSERT, ("and",)), KEEP, KEEP, KEEP]
+    assert share_by_kind([first, second]) == {Op.KEEP: 0.5, Op.DELETE: 0.125, Op.INSERT: 0.125, Op.SUBSTITUTE: 0.25}
+
+
+def test_no_edits_have_no_share() -> None:
+    assert share_by_kind([[KEEP]]) == dict.fromkeys(Op, 0.0)
+
+
+TARGET = "When did she win the big prize?"
+QUESTION = "When did Ada win the big prize?"
+
+
+def make(*texts: str) -> Simplification:
+    return Simplification(QUESTION, texts[-1] if texts else QUESTION, tuple(map(Step, texts)))
+
+
+RESULTS = [
+    make(TARGET, "When did she win the big?"),
+    make("When did Ada she win the big prize?", TARGET),
+    make(TARGET),
+    make("When?", "When did she win the big prize", TARGET),
+]
+
+
+def test_shares_by_hand() -> None:
+    one, two, three = measure_stopping(RESULTS, [TARGET] * 4, 3)
+    assert [row.passes for row in (one, two, three)] == [1, 2, 3]
+    assert [row.changed for row in (one, two, three)] == [100, 75, 25]
+    assert one.worse == {"bleu4": 0, "rougeL": 0, "distance": 0}
+    assert two.worse == {"bleu4": 25, "rougeL": 25, "distance": 25}
+    assert three.worse == two.worse
+    assert one.worse_than_question["rougeL"] == pytest.approx(25), "When? is worse than the question"
+    assert three.bleu4 > one.bleu4
+
+
+def test_a_question_that_was_left_alone_is_not_worse() -> None:
+    (row,) = measure_stopping([make()], [TARGET], 1)
+    assert row.changed == row.worse_than_question["bleu4"] == 0

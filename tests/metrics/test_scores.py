@@ -1,17 +1,23 @@
-"""The scores of a system, and the paper's Origin row."""
+"""The scores of a system, the paper's Origin row, and paired tests that find differences that are there."""
 
 from __future__ import annotations
 
+import builtins
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_rel
 
-from riseq.metrics.scores import Scores, score, score_each
+from riseq.metrics.ngrams import Floats
+from riseq.metrics.scores import METRICS, Scores, TTest, match_exactly, measure_distances, score, score_examples, t_test
 from riseq.types import InputError
 
-KEYS = ["n", "bleu1", "bleu2", "bleu3", "bleu4", "rougeL", "cider", "exact", "distance"]
+KEYS = ["n", *METRICS]
+TEXTS = ["when was it released ?", "who saw alien ?", "what are the symptoms of it ?", "why ?"]
+TARGETS = ["when was it out ?", "who saw alien ?", "what are the symptoms ?", "why not ?"]
 
 
 @pytest.mark.parametrize(
@@ -43,18 +49,43 @@ def test_case_accents_and_spacing_do_not_count() -> None:
 
 
 def test_examples_score_as_the_corpus_does() -> None:
-    predictions = ["When did Ira Hayes die?", "Where was she born?", ""]
-    targets = ["When did he die?", "Where was she born?", "Why?"]
-    each, whole = score_each(predictions, targets), score(predictions, targets)
+    predictions = ["when did ira hayes die ?", "where was she born ?", ""]
+    targets = ["when did he die ?", "where was she born ?", "why ?"]
+    each, whole = score_examples(predictions, targets), score(predictions, targets)
     assert isinstance(whole, Scores)
-    assert np.mean([one.rougeL for one in each]) == pytest.approx(whole.rougeL)
-    assert np.mean([one.cider for one in each]) == pytest.approx(whole.cider)
-    assert [one.exact for one in each] == [False, True, False]
-    assert [one.distance for one in each] == [2, 0, 2]
-    assert each[1].bleu4 == pytest.approx(100)
-    assert each[2].bleu4 == 0
+    assert np.mean(each.each("rougeL")) == pytest.approx(whole.rougeL)
+    assert np.mean(each.each("cider")) == pytest.approx(whole.cider)
+    assert each.each("exact").tolist() == [0, 100, 0]
+    assert each.each("distance").tolist() == [2, 0, 2]
+    assert each.each("bleu4").tolist()[1:] == pytest.approx([100, 0])
     assert whole.exact == pytest.approx(100 / 3)
     assert whole.distance == pytest.approx(4 / 3)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_whole_set_has_the_scores_of_the_scorer(metric: str) -> None:
+    assert score_examples(TEXTS, TARGETS).score(metric) == getattr(score(TEXTS, TARGETS), metric)
+
+
+@pytest.mark.parametrize("metric", [name for name in METRICS if name != "cider"])
+def test_a_part_has_the_scores_it_would_have_alone(metric: str) -> None:
+    mask = np.array([True, False, True, False])
+    alone = score([TEXTS[0], TEXTS[2]], [TARGETS[0], TARGETS[2]])
+    assert score_examples(TEXTS, TARGETS).score(metric, mask) == pytest.approx(getattr(alone, metric))
+
+
+def test_an_unknown_metric_is_an_error() -> None:
+    with pytest.raises(KeyError, match="meteor"):
+        score_examples(TEXTS, TARGETS).each("meteor")
+
+
+def test_a_match_is_word_for_word() -> None:
+    assert match_exactly(["a b", "a  b", "a b", ""], ["a b", "a b", "ab", ""]).tolist() == [True, True, False, True]
+
+
+def test_distances_count_words() -> None:
+    predictions = ["when did ira hayes die ?", "a b", "", "same", "a  b"]
+    assert measure_distances(predictions, ["when did he die ?", "", "a b", "same", "a b"]).tolist() == [2, 2, 2, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -66,6 +97,49 @@ def test_examples_score_as_the_corpus_does() -> None:
     ],
 )
 def test_what_cannot_be_scored_is_refused(predictions: list[str], targets: list[str], message: str) -> None:
-    for measure in (score, score_each):
+    for measure in (score, score_examples, match_exactly, measure_distances):
         with pytest.raises(InputError, match=message):
             measure(predictions, targets)
+
+
+@pytest.fixture
+def scores() -> tuple[Floats, Floats]:
+    rng = np.random.default_rng(5)
+    second = rng.random(400)
+    return second + 0.05 + rng.normal(0, 0.2, 400), second
+
+
+def test_the_t_test_is_scipys(scores: tuple[Floats, Floats]) -> None:
+    first, second = scores
+    expected = ttest_rel(first, second)
+    result = t_test(first, second)
+    assert (result.statistic, result.p) == (expected.statistic, expected.pvalue)
+    assert result.difference == pytest.approx((first - second).mean())
+
+
+def test_the_t_test_without_spread() -> None:
+    assert t_test([1, 2, 3], [1, 2, 3]) == TTest(0.0, 0.0, 1.0)
+    assert t_test([1, 2], [2, 3]) == TTest(-1.0, -np.inf, 0.0)
+
+
+def test_the_t_test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def refuse(name: str, *rest: Any, **named: Any) -> Any:
+        if name.startswith("scipy"):
+            raise ImportError(name)
+        return real(name, *rest, **named)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(InputError, match=r"pip install 'riseq\[report\]'"):
+        t_test([1, 2], [2, 1])
+
+
+def test_systems_on_different_examples_are_refused() -> None:
+    with pytest.raises(InputError, match="same examples"):
+        t_test([1, 2], [1, 2, 3])
+    for scores in ([1], []):
+        with pytest.raises(InputError, match="at least two examples"):
+            t_test(scores, scores)
+    with pytest.raises(InputError, match="one score an example"):
+        t_test([[1], [2]], [[2], [3]])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from riseq.reproduce.cases import Chosen, choose_cases
-from riseq.reproduce.document import Piece, diff_words, needs_space
+from riseq.reproduce.cases import ChosenCase, choose_cases, diff_words
+from riseq.reproduce.document import Piece
+from riseq.reproduce.rendering import needs_space
 
 DIFFS = [
     ("Who saw Alien?", "Who saw Alien?", [("same", "Who saw Alien?")]),
@@ -41,10 +42,10 @@ def test_the_rules_choose_by_distance_and_none_twice() -> None:
         questions, targets, texts, others, {"best gain": 1, "worst loss": 2, "largest disagreement": 5}
     )
     assert chosen == [
-        Chosen(0, "best gain", 3.0),
-        Chosen(4, "worst loss", 5.0),
-        Chosen(2, "worst loss", 2.0),
-        Chosen(1, "largest disagreement", 5.0),
+        ChosenCase(0, "best gain", 3.0),
+        ChosenCase(4, "worst loss", 5.0),
+        ChosenCase(2, "worst loss", 2.0),
+        ChosenCase(1, "largest disagreement", 5.0),
     ]
 
 

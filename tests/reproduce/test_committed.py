@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from riseq.data.dataset import load_dataset
-from riseq.reproduce.evidence import Evidence
-from riseq.reproduce.markdown import render_markdown
 from riseq.reproduce.plan import PREDICTIONS, SETS, TEST, UNSEEN
+from riseq.reproduce.rendering import render_markdown
 from riseq.reproduce.report import build_report
-from riseq.reproduce.store import Store
+from riseq.reproduce.scoreboard import Scoreboard
+from riseq.systems.saved import Store
 
 LARGEST = 6_000_000
 
@@ -55,12 +55,12 @@ def test_every_example_has_an_output(store: Store, data_dir: Path) -> None:
 
 
 def test_the_copy_in_docs_has_the_numbers_of_the_predictions(store: Store, data_dir: Path, root: Path) -> None:
-    evidence = Evidence(store, load=lambda name: load_dataset(name, root=data_dir))
-    table = render_markdown(build_report(evidence, ["table1"]))
+    board = Scoreboard(store, load=lambda name: load_dataset(name, root=data_dir))
+    table = render_markdown(build_report(board, ["table1"]))
     copy = (root / "docs" / "report.md").read_text(encoding="utf-8")
     rows = [line for line in table.splitlines() if line.startswith("|")]
     stale = [row for row in rows if row not in copy]
     assert not stale, "make it again with: riseq reproduce --compact docs"
-    origin = evidence.measured("origin", TEST), evidence.measured("origin", UNSEEN)
+    origin = board.scores("origin", TEST), board.scores("origin", UNSEEN)
     measured = [[round(one.score(metric), 1) for metric in ("bleu1", "bleu4", "rougeL")] for one in origin if one]
     assert measured == [[54.7, 35.3, 70.9], [76.0, 57.6, 85.0]]

@@ -1,15 +1,27 @@
-"""What a run's folder tells."""
+"""The machine in words, what a run's folder has, and speeds by a clock that the test winds."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from riseq.engine.models import find_default_model
-from riseq.reproduce.facts import ModelFacts, count_parameters, read_config, read_facts
-from riseq.types import InputError
+from riseq.reproduce.facts import (
+    WARM_UP,
+    ModelFacts,
+    count_parameters,
+    describe_machine,
+    measure_speed,
+    read_config,
+    read_facts,
+)
+from riseq.reproduce.plan import BY_NAME
+from riseq.reproduce.report import can_run, measure_speeds
+from riseq.systems.saved import Store
+from riseq.types import Example, InputError, Simplification
 from tiny_model import make_checkpoint, save_tiny
 
 LOG = """step,epoch,loss,reward,edited,states_per_s,sampling_share,elapsed
@@ -60,3 +72,66 @@ def test_a_language_models_facts_are_a_part_of_its_librarys_config(tmp_path: Pat
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama", "riseq": {"settings": settings}}))
     facts = read_facts(tmp_path)
     assert (facts.seed, facts.trained_on) == (3, ("canard/train.qonly",))
+
+
+def test_the_processor_is_named_with_its_cores(tmp_path: Path) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text("processor : 0\nmodel name\t: Some  Processor 9000\n", encoding="utf-8")
+    assert describe_machine(cpuinfo).endswith("of Some Processor 9000")
+
+
+def test_a_machine_that_does_not_tell_is_described_all_the_same(tmp_path: Path) -> None:
+    number, word, *_ = describe_machine(tmp_path / "nothing").split()
+    assert int(number) >= 1
+    assert word in ("core", "cores")
+
+
+EXAMPLES = [Example(str(k), (), "Why?") for k in range(20)]
+
+
+class Clockwork:
+    """A system that takes a tenth of a second a question, by its own clock."""
+
+    name = "clockwork"
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.calls: list[int] = []
+
+    def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
+        asked = list(examples)
+        self.calls.append(len(asked))
+        for example in asked:
+            self.now += 0.1
+            yield Simplification(example.question, example.question)
+
+
+def test_a_speed_is_of_the_questions_after_the_first_few() -> None:
+    system = Clockwork()
+    speed = measure_speed(system, EXAMPLES, clock=lambda: system.now)
+    assert speed.questions_per_s == pytest.approx(10)
+    assert speed.median_ms == pytest.approx(100)
+    assert speed.p95_ms == pytest.approx(100)
+    assert system.calls == [WARM_UP, 20, *[1] * 20]
+
+
+def test_nothing_has_no_speed() -> None:
+    with pytest.raises(InputError, match="at least one example"):
+        measure_speed(Clockwork(), [])
+
+
+def test_a_system_can_run_where_its_model_is_or_it_needs_none(tmp_path: Path) -> None:
+    large = tmp_path / "rise-large" / "best"
+    large.mkdir(parents=True)
+    systems = [BY_NAME[name] for name in ("origin", "trans++", "rise-small", "rise-large")]
+    assert [can_run(planned, tmp_path) for planned in systems] == [True, False, True, True]
+    assert [planned.find_model(tmp_path) for planned in systems] == [None, None, None, large]
+
+
+def test_all_are_measured_on_one_machine(tmp_path: Path) -> None:
+    measure_speeds(Store(tmp_path), [BY_NAME["origin"], BY_NAME["trans++"]], tmp_path / "runs", EXAMPLES)
+    written = json.loads((tmp_path / "speed.json").read_text(encoding="utf-8"))
+    assert written["rows"] == 20
+    assert "of" in written["machine"]
+    assert list(written["systems"]) == ["origin"]
+    assert written["systems"]["origin"]["questions_per_s"] > 0

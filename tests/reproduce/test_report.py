@@ -13,26 +13,25 @@ import pytest
 from riseq.data.dataset import load_dataset
 from riseq.files import write_json
 from riseq.metrics.scores import score
-from riseq.reproduce.document import Report, Row, Table, tell_report
-from riseq.reproduce.evidence import Evidence
-from riseq.reproduce.html import render_html
-from riseq.reproduce.markdown import render_markdown
+from riseq.reproduce.document import Report, Row, Table
+from riseq.reproduce.rendering import render_html, render_markdown, report_to_dict
 from riseq.reproduce.report import SECTIONS, build_report, write_compact, write_joined, write_report
-from riseq.reproduce.store import Store
+from riseq.reproduce.scoreboard import Scoreboard
+from riseq.systems.saved import Store
 from riseq.types import InputError
 from tiny_report import DEV, PAPER_CASE, TEST, UNSEEN, make_store, write_data
 
 
 @pytest.fixture(scope="module")
-def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+def board(tmp_path_factory: pytest.TempPathFactory) -> Scoreboard:
     folder = tmp_path_factory.mktemp("report")
     root = write_data(folder / "data")
-    return Evidence(make_store(folder / "store", root), load=lambda name: load_dataset(name, root=root))
+    return Scoreboard(make_store(folder / "store", root), load=lambda name: load_dataset(name, root=root))
 
 
 @pytest.fixture(scope="module")
-def report(evidence: Evidence) -> Report:
-    return build_report(evidence)
+def report(board: Scoreboard) -> Report:
+    return build_report(board)
 
 
 def find_table(report: Report, key: str) -> Table:
@@ -43,10 +42,10 @@ def find_row(table: Table, label: str) -> Row:
     return next(row for row in table.rows if row.label == label)
 
 
-def test_the_overall_scores_are_those_of_the_scorer(report: Report, evidence: Evidence) -> None:
+def test_the_overall_scores_are_those_of_the_scorer(report: Report, board: Scoreboard) -> None:
     row = find_row(find_table(report, "overall"), "Rule")
-    targets = [str(one.target) for one in evidence.examples(TEST)]
-    scores = score(evidence.texts("rule", TEST) or [], targets)
+    targets = [str(one.target) for one in board.examples(TEST)]
+    scores = score(board.texts("rule", TEST) or [], targets)
     expected = [scores.bleu1, scores.bleu2, scores.bleu3, scores.bleu4, scores.rougeL, scores.cider]
     assert [cell.value for cell in row.cells[:6]] == pytest.approx(expected)
     assert row.cells[3].command == (
@@ -79,10 +78,10 @@ def test_stars_are_against_the_best_baseline_and_for_no_baseline(report: Report)
     assert all(cell.p is not None for cell in alone.cells)
 
 
-def test_the_ablation_has_means_and_spreads_over_the_seeds_that_were_run(report: Report, evidence: Evidence) -> None:
+def test_the_ablation_has_means_and_spreads_over_the_seeds_that_were_run(report: Report, board: Scoreboard) -> None:
     table = find_table(report, "ablation")
     row = find_row(table, "-DPS (2 seeds)")
-    values = [found.score("bleu4") for seed in (1, 2) if (found := evidence.measured(f"ablation-dps-{seed}", TEST))]
+    values = [found.score("bleu4") for seed in (1, 2) if (found := board.scores(f"ablation-dps-{seed}", TEST))]
     assert row.cells[3].value == pytest.approx(sum(values) / 2)
     assert " ± " in row.cells[3].text
     assert find_row(table, "-MLD").kind == "missing"
@@ -117,15 +116,15 @@ def test_passes_show_what_each_brings(report: Report) -> None:
     assert cells[5].value == 0
 
 
-def test_breakdowns_add_up_to_the_set(report: Report, evidence: Evidence) -> None:
+def test_breakdowns_add_up_to_the_set(report: Report, board: Scoreboard) -> None:
     for key in (f"phenomena-{TEST}", f"length-{TEST}", f"turns-{TEST}"):
         counts = [row.cells[0].value or 0 for row in find_table(report, key).rows]
-        assert sum(counts) == len(evidence.examples(TEST))
+        assert sum(counts) == len(board.examples(TEST))
 
 
 def test_the_case_study_has_the_papers_example_and_every_pass(report: Report) -> None:
     section = next(section for section in report.sections if section.key == "cases")
-    told = tell_report(report)["sections"]["cases"]["cases"]
+    told = report_to_dict(report)["sections"]["cases"]["cases"]
     assert len(told) == len(section.parts)
     first = {line["label"]: line["diff"] for line in told[0]["lines"]}
     assert told[0]["title"] == "The paper's example 2"
@@ -138,7 +137,7 @@ def test_the_case_study_has_the_papers_example_and_every_pass(report: Report) ->
 
 
 def test_every_number_of_ours_carries_a_command(report: Report) -> None:
-    told = json.loads(json.dumps(tell_report(report), allow_nan=False))
+    told = json.loads(json.dumps(report_to_dict(report), allow_nan=False))
     tables = [table for section in told["sections"].values() for table in section["tables"]]
     numbers = [
         (table["key"], row["label"], column, cell["command"])
@@ -194,15 +193,15 @@ def test_the_page_is_whole_and_needs_nothing_beside_it(report: Report) -> None:
     assert "prefers-color-scheme: dark" in page
 
 
-def test_texts_from_outside_cannot_break_the_page(evidence: Evidence, report: Report) -> None:
+def test_texts_from_outside_cannot_break_the_page(board: Scoreboard, report: Report) -> None:
     from dataclasses import replace
 
     nasty = replace(report, title="<script>alert(1)</script>", sections=())
     assert "<script>alert" not in render_html(nasty)
 
 
-def test_the_same_evidence_gives_the_same_files(report: Report, evidence: Evidence) -> None:
-    again = build_report(evidence)
+def test_the_same_evidence_gives_the_same_files(report: Report, board: Scoreboard) -> None:
+    again = build_report(board)
     assert render_html(again) == render_html(report)
     assert render_markdown(again) == render_markdown(report)
 
@@ -232,9 +231,9 @@ def test_the_compact_copy_quotes_a_handful_of_rows(report: Report, tmp_path: Pat
     assert compact.count("| Rule |") == whole.count("| Rule |")
 
 
-def test_joined_outputs_are_beside_question_and_target(evidence: Evidence, tmp_path: Path) -> None:
-    count = write_joined(evidence, tmp_path)
-    assert count == 3 * len(evidence.manifests)
+def test_joined_outputs_are_beside_question_and_target(board: Scoreboard, tmp_path: Path) -> None:
+    count = write_joined(board, tmp_path)
+    assert count == 3 * len(board.manifests)
     lines = gzip.decompress((tmp_path / "rule" / "canard.test.qonly.jsonl.gz").read_bytes()).decode().splitlines()
     assert json.loads(lines[0]) == {
         "id": f"{TEST}-0",
@@ -246,18 +245,18 @@ def test_joined_outputs_are_beside_question_and_target(evidence: Evidence, tmp_p
     }
 
 
-def test_sections_by_name(evidence: Evidence) -> None:
-    assert [section.key for section in build_report(evidence, ["speed", "table1"]).sections] == ["table1", "speed"]
+def test_sections_by_name(board: Scoreboard) -> None:
+    assert [section.key for section in build_report(board, ["speed", "table1"]).sections] == ["table1", "speed"]
     with pytest.raises(InputError, match="no section is called 'table9'; there are table1, table2"):
-        build_report(evidence, ["table9"])
+        build_report(board, ["table9"])
 
 
-def test_speeds_are_read_from_the_store(evidence: Evidence) -> None:
+def test_speeds_are_read_from_the_store(board: Scoreboard) -> None:
     speeds = {"origin": {"questions_per_s": 1234.5, "median_ms": 0.2, "p95_ms": 0.4}}
-    path = evidence.store.folder / "speed.json"
+    path = board.store.folder / "speed.json"
     write_json(path, {"machine": "2 cores of x", "data": UNSEEN, "rows": 6, "systems": speeds})
     try:
-        table = find_table(build_report(evidence, ["speed"]), "speed")
+        table = find_table(build_report(board, ["speed"]), "speed")
     finally:
         path.unlink()
     assert [cell.text for cell in find_row(table, "Origin").cells] == ["1,234.5", "0.2", "0.4"]
@@ -268,12 +267,12 @@ def test_speeds_are_read_from_the_store(evidence: Evidence) -> None:
 def test_outputs_of_other_rows_are_a_users_error(tmp_path: Path) -> None:
     root = write_data(tmp_path / "data")
     store = make_store(tmp_path / "store", root)
-    store.write("rule", TEST, [{"id": f"{TEST}-0", "passes": []}])
+    store.write("rule", TEST, {f"{TEST}-0": []})
     with pytest.raises(InputError, match=r"has no output for 6 of 7 examples of canard/test\.qonly"):
-        build_report(Evidence(store, load=lambda name: load_dataset(name, root=root)), ["table1"])
-    limited = Evidence(store, 1, load=lambda name: load_dataset(name, root=root))
-    assert limited.measured("rule", TEST) is not None
-    assert limited.measured("rule", DEV) is not None
+        build_report(Scoreboard(store, load=lambda name: load_dataset(name, root=root)), ["table1"])
+    limited = Scoreboard(store, 1, load=lambda name: load_dataset(name, root=root))
+    assert limited.scores("rule", TEST) is not None
+    assert limited.scores("rule", DEV) is not None
 
 
 def test_a_store_without_rise_has_no_passes_and_no_cases(tmp_path: Path) -> None:
@@ -282,7 +281,7 @@ def test_a_store_without_rise_has_no_passes_and_no_cases(tmp_path: Path) -> None
     for name in ("rise-small", "mine"):
         (store.folder / name / "manifest.json").unlink()
     report = build_report(
-        Evidence(Store(store.folder), load=lambda name: load_dataset(name, root=root)),
+        Scoreboard(Store(store.folder), load=lambda name: load_dataset(name, root=root)),
         ["iterations", "cases", "passes"],
     )
     assert [len(section.parts) for section in report.sections] == [0, 1, 0]

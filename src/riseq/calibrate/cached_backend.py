@@ -1,4 +1,4 @@
-"""A network that reads each row once: to try many settings of the engine on one set takes no longer than one."""
+"""A backend that reads each row once: to try many settings of the engine on one set takes no longer than one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from riseq.engine.backends import Backend, Reading, Scores
 from riseq.model.inputs import Batch, SpanBatch
 
 NEVER = -1e4
-"""The log-probability of every phrase but the best, which alone is remembered."""
+"""The log-probability of every phrase but the best, which alone is kept."""
 
 
 @dataclass(slots=True)
@@ -22,13 +22,13 @@ class _Row:
     best: dict[tuple[int, int], tuple[int, float]] = field(default_factory=dict)
 
 
-class Remembering:
+class CachedBackend:
     """A backend that keeps what another one read; rows come alone, as an int8 network wants them."""
 
     batch_pieces = 1
 
     def __init__(self, backend: Backend) -> None:
-        """Take the backend that reads what was not read yet."""
+        """Read with ``backend`` what was not read yet."""
         self.max_pieces = backend.max_pieces
         self._backend = backend
         self._rows: dict[bytes, _Row] = {}
@@ -42,10 +42,10 @@ class Remembering:
         if key not in self._rows:
             reading = self._backend.read(batch)
             self._rows[key] = _Row(reading.edits_BWE.copy())
-        return _Remembered(self._rows[key], self._backend, batch, reading)
+        return _CachedReading(self._rows[key], self._backend, batch, reading)
 
 
-class _Remembered:
+class _CachedReading:
     """One row's reading, made again only where a phrase is wanted that was not wanted before."""
 
     def __init__(self, row: _Row, backend: Backend, batch: Batch, reading: Reading | None) -> None:
@@ -56,15 +56,15 @@ class _Remembered:
         return self._row.edits_BWE
 
     def score_phrases(self, spans: SpanBatch) -> Scores:
-        places = list(zip(spans.start_N.tolist(), spans.end_N.tolist(), strict=True))
-        if any(place not in self._row.best for place in places):
+        wanted = list(zip(spans.start_N.tolist(), spans.end_N.tolist(), strict=True))
+        if any(span not in self._row.best for span in wanted):
             self._reading = self._reading or self._backend.read(self._batch)
             scores_NP = self._reading.score_phrases(spans)
             self._row.phrases = scores_NP.shape[1]
-            for place, scores in zip(places, scores_NP, strict=True):
-                self._row.best[place] = (int(scores.argmax()), float(scores.max()))
-        known_NP = np.full((len(places), self._row.phrases), NEVER, dtype=np.float32)
-        for number, place in enumerate(places):
-            phrase, score = self._row.best[place]
-            known_NP[number, phrase] = score
+            for span, scores in zip(wanted, scores_NP, strict=True):
+                self._row.best[span] = (int(scores.argmax()), float(scores.max()))
+        known_NP = np.full((len(wanted), self._row.phrases), NEVER, dtype=np.float32)
+        for index, span in enumerate(wanted):
+            phrase, score = self._row.best[span]
+            known_NP[index, phrase] = score
         return known_NP

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from riseq.engine.simplifier import Simplifier
+from riseq.metrics.scores import score
 from riseq.terminal.progress import track
+from riseq.terminal.tables import open_table
 from riseq.types import Example, InputError
 
 ASKED = {"float32": 1.0, "int8": 0.97}
@@ -24,7 +24,7 @@ MAX_LOSS = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How one engine's texts stand to the checkpoint's own."""
+    """How far one engine's texts are the checkpoint's own."""
 
     engine: str
     questions: int
@@ -47,54 +47,42 @@ class Agreement:
         return self.questions - self.same <= allowed and (self.lost is None or self.lost <= MAX_LOSS)
 
 
-def check_parity(
+def check_export(
     checkpoint: Path, exported: Path, examples: Sequence[Example], console: Console | None = None
 ) -> list[Agreement]:
-    """Return how onnxruntime's texts in float32, and in int8 where ``exported`` is that, stand to the checkpoint's."""
+    """Return how far onnxruntime's texts in float32, and in int8 where ``exported`` is that, are the checkpoint's."""
     from riseq.model.export import export
     from riseq.model.onnx_folder import read_exported
 
     if not examples:
         raise InputError("a parity check needs at least one example; got none")
-    precision = read_exported(exported).precision
     targets = [example.target for example in examples if example.target is not None]
-    rate = _rate_by(targets) if len(targets) == len(examples) else None
-    own = _say(checkpoint, examples, "torch float32", console)
-    own_bleu = None if rate is None else rate(own)
+
+    def run(folder: Path, engine: str) -> tuple[list[str], float | None]:
+        results = track(Simplifier.load(folder).batch(examples), len(examples), engine, console)
+        texts = [result.text for result in results]
+        return texts, score(texts, targets).bleu4 if len(targets) == len(examples) else None
+
+    own, own_bleu = run(checkpoint, "torch float32")
     found = [Agreement("torch float32", len(own), len(own), 1.0, own_bleu, None)]
+    precision = read_exported(exported).precision
     with tempfile.TemporaryDirectory(prefix="riseq-parity-") as work:
         folders = {precision: exported}
         if precision != "float32":
             export(checkpoint, Path(work) / "float32", "float32")
             folders = {"float32": Path(work) / "float32", **folders}
         for kind, folder in folders.items():
-            name = f"onnxruntime {kind}"
-            texts = _say(folder, examples, name, console)
+            texts, bleu = run(folder, f"onnxruntime {kind}")
             same = sum(mine == theirs for mine, theirs in zip(texts, own, strict=True))
-            bleu = None if rate is None else rate(texts)
             lost = None if bleu is None or own_bleu is None else own_bleu - bleu
-            found.append(Agreement(name, len(texts), same, ASKED[kind], bleu, lost))
+            found.append(Agreement(f"onnxruntime {kind}", len(texts), same, ASKED[kind], bleu, lost))
     return found
 
 
-def show_parity(console: Console, found: Sequence[Agreement]) -> None:
+def show_agreement(console: Console, found: Sequence[Agreement]) -> None:
     """Print one row an engine."""
-    table = Table(box=box.SIMPLE_HEAD if console.is_terminal else None, header_style="bold")
-    table.add_column("engine", no_wrap=True)
-    for title in ("n", "same text %", "asked %", "B-4", "lost"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = open_table(console, "engine", "n", "same text %", "asked %", "B-4", "lost")
     for one in found:
         bleu, lost = ("" if value is None else f"{value:.2f}" for value in (one.bleu4, one.lost))
         table.add_row(one.engine, f"{one.questions:,}", f"{100 * one.share:.1f}", f"{100 * one.asked:g}", bleu, lost)
     console.print(table)
-
-
-def _say(folder: Path, examples: Sequence[Example], title: str, console: Console | None) -> list[str]:
-    results = Simplifier.load(folder).batch(examples)
-    return [result.text for result in track(results, len(examples), title, console)]
-
-
-def _rate_by(targets: Sequence[str]) -> Callable[[Sequence[str]], float]:
-    from riseq.metrics.scores import score
-
-    return lambda texts: score(texts, targets).bleu4

@@ -1,41 +1,43 @@
-"""Calibrations and passes as tables, and a calibration's report on disk."""
+"""Calibrations and passes as tables, and a calibration's plot and numbers on disk."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from rich import box
+import numpy as np
 from rich.console import Console
-from rich.table import Table
 
 from riseq.calibrate.calibration import Calibrated
-from riseq.files import write_json
+from riseq.files import replace_file, write_json
 from riseq.metrics.passes import Stopping
-from riseq.metrics.reliability import plot_reliability
+from riseq.metrics.reliability import Reliability
+from riseq.reproduce.figures import load_matplotlib
+from riseq.terminal.tables import open_table
 
 PLOT = "reliability.png"
 REPORT = "calibration.json"
+_LABEL = 30  # characters: a long path would push the plot off its page
 
 
 def show_calibrated(console: Console, calibrated: Calibrated) -> None:
-    """Print how well the confidence keeps its word, what the guard does, and how many passes are saved."""
-    table = _open(console, "set", "n", "ECE", "AUC", "mean confidence", "right")
+    """Print how well the confidence is calibrated, what the guard does, and how many passes are saved."""
+    table = open_table(console, "set", "n", "ECE", "AUC", "mean confidence", "right")
     for name, one in calibrated.reliability.items():
-        n = sum(one.counts)
-        means = (_mean(values, one.counts) for values in (one.predicted, one.observed))
-        shown = (f"{n:,}", f"{one.error:.4f}", f"{one.discrimination:.3f}", *(f"{mean:.3f}" for mean in means))
-        table.add_row(name, *shown)
+        means = (np.average(values, weights=one.counts) for values in (one.predicted, one.observed))
+        shown = (f"{one.error:.4f}", f"{one.discrimination:.3f}", *(f"{mean:.3f}" for mean in means))
+        table.add_row(name, f"{sum(one.counts):,}", *shown)
     console.print(table)
-    table = _open(console, "guard", "set", "B-4", "R-L", "exact %", "lost %", "lost of news %", "too many %")
+    titles = ("guard", "set", "B-4", "R-L", "exact %", "lost %", "lost of news %", "too many %")
+    table = open_table(console, *titles, left=["set"])
     for row in calibrated.facts["guard"]:
         chosen = "*" if row["sureness"] == calibrated.calibration.sureness else ""
         scores = (f"{row[key]:.2f}" for key in ("bleu4", "rougeL", "exact"))
         shares = (f"{100 * row[key]:.2f}" for key in ("lost", "lost_news", "extra"))
         table.add_row(f"{row['sureness']:g}{chosen}", row["set"], *scores, *shares)
     console.print(table)
-    table = _open(console, "later", "set", "B-4", "worse %")
+    table = open_table(console, "later", "set", "B-4", "worse %", left=["set"])
     for row in calibrated.facts["later"]:
         chosen = "*" if row["later"] == calibrated.calibration.later else ""
         table.add_row(f"{row['later']:g}{chosen}", row["set"], f"{row['bleu4']:.2f}", f"{row['worse']:.2f}")
@@ -49,8 +51,8 @@ def show_calibrated(console: Console, calibrated: Calibrated) -> None:
 
 def show_stopping(console: Console, rows: Sequence[Stopping]) -> None:
     """Print for each number of passes the scores and the shares of texts that got worse."""
-    told = ("B-4", "changed %", "worse: B-4 %", "R-L %", "distance %", "than question: B-4 %", "R-L %", "distance %")
-    table = _open(console, "passes", *told)
+    titles = ("B-4", "changed %", "worse: B-4 %", "R-L %", "distance %", "than question: B-4 %", "R-L %", "distance %")
+    table = open_table(console, "passes", *titles)
     for row in rows:
         shares = (*row.worse.values(), *row.worse_than_question.values())
         table.add_row(str(row.passes), *(f"{value:.2f}" for value in (row.bleu4, row.changed, *shares)))
@@ -60,17 +62,19 @@ def show_stopping(console: Console, rows: Sequence[Stopping]) -> None:
 def write_report(folder: Path, calibrated: Calibrated) -> None:
     """Write the reliability plot and everything that was measured to ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
-    told = {name: asdict(one) for name, one in calibrated.reliability.items()}
-    write_json(folder / REPORT, {"reliability": told, **calibrated.facts})
-    plot_reliability(folder / PLOT, dict(calibrated.reliability))
+    reliability = {name: asdict(one) for name, one in calibrated.reliability.items()}
+    write_json(folder / REPORT, {"reliability": reliability, **calibrated.facts})
+    plot_reliability(folder / PLOT, calibrated.reliability)
 
 
-def _mean(values: Sequence[float], counts: Sequence[int]) -> float:
-    return sum(value * count for value, count in zip(values, counts, strict=True)) / sum(counts)
-
-
-def _open(console: Console, *titles: str) -> Table:
-    table = Table(box=box.SIMPLE if console.is_terminal else None, pad_edge=False)
-    for title in titles:
-        table.add_column(title, justify="left" if title == "set" else "right", no_wrap=True)
-    return table
+def plot_reliability(path: Path, curves: Mapping[str, Reliability]) -> None:
+    """Write a reliability plot, one line a curve, to ``path``."""
+    figure = load_matplotlib().figure.Figure(figsize=(5, 5), layout="constrained")
+    axes = figure.subplots()
+    axes.plot([0, 1], [0, 1], color="0.7", linestyle="--", label="calibrated")
+    for name, curve in curves.items():
+        axes.plot(curve.predicted, curve.observed, marker="o", label=f"{name[-_LABEL:]}, ECE {curve.error:.3f}")
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="share that a person wrote so", aspect="equal")
+    axes.legend()
+    with replace_file(path) as out:
+        figure.savefig(out, format=path.suffix.lstrip(".") or "png", dpi=150)

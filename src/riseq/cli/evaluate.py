@@ -48,7 +48,7 @@ def evaluate(
     """
     from riseq.data.rows import prediction_row
     from riseq.data.tables import check_output, write_rows
-    from riseq.reproduce.runner import run
+    from riseq.reproduce.predict import evaluate as run
 
     if predictions is not None:
         check_output(predictions)

@@ -56,10 +56,10 @@ def export(
     if not examples:
         notify("not checked: there are no example dialogues here; name a file of questions with --data")
         return
-    from riseq.calibrate.export_check import check_parity, show_parity
+    from riseq.calibrate.export_check import check_export, show_agreement
 
-    found = check_parity(checkpoint, output, examples)
-    show_parity(open_console(), found)
+    found = check_export(checkpoint, output, examples)
+    show_agreement(open_console(), found)
     apart = [one.engine for one in found if not one.holds]
     if apart:
         notify(f"{' and '.join(apart)}: further from the checkpoint than asked; {output} should not be used")

@@ -45,7 +45,8 @@ def predict(
     FOLDER gets a packed JSONL file a set (id and the text after each pass;
     not the set's own texts) and manifest.json, which tells how they were
     made. Its name is the system's in the report. A run that is stopped goes
-    on where it stopped.
+    on where it stopped; outputs of another model, data set or version of riseq
+    are made again.
 
     \b
     [bold]Examples[/]
@@ -55,16 +56,16 @@ def predict(
       riseq predict -s mine.py:Mine --title "Mine" --into benchmarks/predictions/mine
     """
     from riseq.reproduce.plan import SETS
-    from riseq.reproduce.predict import Wanted, keep, note_training, take_outputs
-    from riseq.reproduce.store import Store
+    from riseq.reproduce.predict import PredictionJob, import_outputs, note_training, save_outputs
+    from riseq.systems.saved import Store
 
     store, name = Store(into.parent), into.name
     sets = data or list(SETS)
     options = (("--model", model), ("--limit", limit), ("--take", take), ("--into", into))
     given = [part for option, value in options if value is not None for part in (option, str(value))]
     command = shlex.join(["riseq", "predict", "--system", system, *given])
-    wanted = Wanted(name, system, made_by or command, model, title, note, limit)
-    done = keep(store, wanted, sets, again) if take is None else take_outputs(store, wanted, take)
+    job = PredictionJob(name, system, made_by or command, model, title, note, limit)
+    done = save_outputs(store, job, sets, again) if take is None else import_outputs(store, job, take)
     if hardware is not None or hours is not None:
         note_training(store, name, hardware, hours)
     left = "" if take is not None or len(done) == len(sets) else f"; {len(sets) - len(done)} were there"

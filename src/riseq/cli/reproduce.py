@@ -14,8 +14,7 @@ from riseq.types import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from riseq.reproduce.plan import Planned
-    from riseq.reproduce.store import Store
+    from riseq.reproduce.plan import PlannedSystem
 
 _STORE = Path("benchmarks", "predictions")
 
@@ -34,7 +33,7 @@ def reproduce(
     ] = None,
     speed: Annotated[bool, typer.Option("--speed", help="First measure how fast each system is here.")] = False,
     retrain: Annotated[
-        bool, typer.Option("--retrain", help="First train and run everything, from the recipes.")
+        bool, typer.Option("--retrain", help="First train every system by its recipe, and run it.")
     ] = False,
     systems: Annotated[
         list[str] | None,
@@ -60,9 +59,11 @@ def reproduce(
     report.json, the figures, and every system's outputs beside question and
     target (outputs/). Reads saved predictions and the sets under RISEQ_DATA.
 
-    [bold]--retrain[/] trains every system, runs it, and makes the report of that,
-    in FOLDER/runs and FOLDER/predictions. Steps that are done are skipped,
-    one that was stopped goes on.
+    [bold]--retrain[/] trains every system by its recipe, runs it, and makes the report
+    of that, in FOLDER/runs and FOLDER/predictions. rise-small and rise-large
+    too are trained by their recipes alone: those of the committed report had
+    teachers (benchmarks/train_models.sh). Trainings that are done are
+    skipped, one that was stopped goes on.
 
     \b
     [bold]Examples[/]
@@ -71,19 +72,17 @@ def reproduce(
       riseq reproduce --speed --only speed
       riseq reproduce --retrain --out again --set device=cuda --set querysim:backbone=gpt2
     """
-    from riseq.reproduce.evidence import Evidence, shown_path
-    from riseq.reproduce.plan import PLAN
+    from riseq.reproduce.plan import PLAN, RETRAINED, RUNS, plan_steps, run_steps
     from riseq.reproduce.report import build_report, write_compact, write_joined, write_report
-    from riseq.reproduce.store import Store
+    from riseq.reproduce.scoreboard import Scoreboard, shown_path
+    from riseq.systems.saved import Store
 
     chosen = _choose(PLAN, systems or [])
     failed = 0
     if retrain:
-        from riseq.reproduce.retrain import Places, plan_steps, run_steps
-
-        places = Places(out, recipes or _find("recipes"))
-        failed = len(run_steps(plan_steps(chosen, places, change or [], limit=limit), places, notify))
-        predictions, runs = places.predictions, places.runs
+        steps = plan_steps(chosen, out, recipes or _find("recipes"), change or [], limit)
+        failed = len(run_steps(steps, out, notify))
+        predictions, runs = out / RETRAINED, out / RUNS
     elif change or recipes:
         raise InputError("--set and --recipes go with --retrain; a report is made from saved predictions without it")
     store = Store(predictions or _find(str(_STORE)))
@@ -92,21 +91,26 @@ def reproduce(
             f"{store.folder}: has no saved predictions; riseq predict writes them, --retrain makes them all"
         )
     if speed:
-        _measure_speed(store, chosen, runs, limit)
-    evidence = Evidence(store, limit, shown_as=shown_path(store.folder))
-    report = build_report(evidence, only or [])
+        from riseq.data.dataset import load_dataset
+        from riseq.reproduce.plan import UNSEEN
+        from riseq.reproduce.report import measure_speeds
+
+        timed = [one for one in chosen if one.group != "ablation"]
+        measure_speeds(store, timed, runs, load_dataset(UNSEEN)[:limit])
+    board = Scoreboard(store, limit, shown_as=shown_path(store.folder))
+    report = build_report(board, only or [])
     page = write_report(report, out)
     if compact is not None:
         notify(f"wrote {write_compact(report, compact)}")
     if not only:
-        write_joined(evidence, out / "outputs")
+        write_joined(board, out / "outputs")
     notify(f"wrote {page}")
     if failed:
         notify(f"{failed} steps failed; their systems are shown as not run. The same command tries them again")
         raise typer.Exit(FAILED)
 
 
-def _choose(plan: Sequence[Planned], names: Sequence[str]) -> list[Planned]:
+def _choose(plan: Sequence[PlannedSystem], names: Sequence[str]) -> list[PlannedSystem]:
     unknown = next((name for name in names if name not in {one.name for one in plan}), None)
     if unknown is not None:
         raise InputError(
@@ -124,14 +128,3 @@ def _find(name: str) -> Path:
     if found is None:
         raise InputError(f"{name}: no such folder; run riseq in its checkout, or name the folder")
     return found
-
-
-def _measure_speed(store: Store, chosen: Sequence[Planned], runs: Path, limit: int | None) -> None:
-    from riseq.data.dataset import load_dataset
-    from riseq.files import write_json
-    from riseq.reproduce.plan import UNSEEN
-    from riseq.reproduce.speed import SPEED_FILE, find_runnable, measure_all
-
-    runnable = find_runnable([one for one in chosen if one.group != "ablation"], runs)
-    measured = measure_all(runnable, load_dataset(UNSEEN)[:limit])
-    write_json(store.folder / SPEED_FILE, measured)

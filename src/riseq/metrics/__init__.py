@@ -1,1 +1,1 @@
-"""BLEU, ROUGE-L, CIDEr, exact match, edit statistics and significance: pure functions on strings."""
+"""BLEU, ROUGE-L, CIDEr, exact match, passes, content words and calibration: pure functions on texts and numbers."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 
 from riseq.core.edits import MARKER, Op
 from riseq.core.levenshtein import align
 from riseq.data.stats import PRONOUNS
-from riseq.text.lexicon import is_content
+from riseq.text.lexicon import find_stem, is_content
 from riseq.text.words import forms
 
 
@@ -36,6 +37,16 @@ def find_lost(text: str, target: str) -> list[str]:
         else:
             lost.append(word)
     return lost
+
+
+def find_lost_new(question: str, text: str, target: str, is_said: Callable[[str], bool]) -> tuple[set[str], int]:
+    """Return what ``target`` kept of the question's new words and ``text`` lost, and how many such words there were.
+
+    New are content words of the question that its dialogue lacks; they are compared by their stems.
+    """
+    kept = {find_stem(word) for word in forms(target)}
+    new = {find_stem(word) for word in forms(question) if is_content(word) and not is_said(word)} & kept
+    return new - {find_stem(word) for word in forms(text)}, len(new)
 
 
 def measure_loss(texts: Sequence[str], targets: Sequence[str]) -> Loss:
@@ -64,8 +75,8 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """One changed place: the words that went and the words that came."""
+class Change:
+    """One changed stretch: the words that went and the words that came."""
 
     old: tuple[str, ...]
     new: tuple[str, ...]
@@ -73,35 +84,26 @@ class Place:
 
 def find_kind(question: str, target: str) -> Kind:
     """Return what ``target`` does to ``question``."""
-    places = list(find_places(question, target))
-    anaphora = any(PRONOUNS.intersection(place.new).difference(place.old) for place in places)
-    ellipsis = any(_drops(place) for place in places)
+    changes = list(find_changes(question, target))
+    anaphora = any(PRONOUNS.intersection(change.new).difference(change.old) for change in changes)
+    ellipsis = any(_drops(change) for change in changes)
     if anaphora:
         return Kind.BOTH if ellipsis else Kind.ANAPHORA
     if ellipsis:
         return Kind.ELLIPSIS
-    return Kind.REWORDED if places else Kind.UNCHANGED
+    return Kind.REWORDED if changes else Kind.UNCHANGED
 
 
-def find_places(question: str, target: str) -> Iterator[Place]:
-    """Yield the changed places from left to right."""
+def find_changes(question: str, target: str) -> Iterator[Change]:
+    """Yield the changed stretches from left to right."""
     source, wanted = [MARKER, *forms(question)], [MARKER, *forms(target)]
-    old: list[str] = []
-    new: list[str] = []
-    for move in align(source, wanted):
-        if move.op is Op.KEEP:
-            if old or new:
-                yield Place(tuple(old), tuple(new))
-            old, new = [], []
-            continue
-        if move.op is not Op.INSERT:
-            old.append(source[move.i])
-        if move.op is not Op.DELETE:
-            new.append(wanted[move.j])
-    if old or new:
-        yield Place(tuple(old), tuple(new))
+    for kept, run in groupby(align(source, wanted), key=lambda move: move.op is Op.KEEP):
+        moves = [] if kept else list(run)
+        if moves:
+            old = tuple(source[move.i] for move in moves if move.op is not Op.INSERT)
+            yield Change(old, tuple(wanted[move.j] for move in moves if move.op is not Op.DELETE))
 
 
-def _drops(place: Place) -> bool:
-    came = any(is_content(word) or word in PRONOUNS for word in place.new)
-    return not came and any(map(is_content, place.old))
+def _drops(change: Change) -> bool:
+    came = any(is_content(word) or word in PRONOUNS for word in change.new)
+    return not came and any(map(is_content, change.old))

@@ -11,9 +11,9 @@ import numpy as np
 
 from riseq.core.edits import MARKER, Edit, Op
 from riseq.core.levenshtein import gold_edits
-from riseq.metrics.edits import share_by_kind
 from riseq.metrics.ngrams import Floats, Integers
-from riseq.metrics.scores import score, score_each
+from riseq.metrics.scores import score_examples
+from riseq.text.pieces import scoring_form
 from riseq.text.words import forms
 from riseq.types import Simplification
 
@@ -48,9 +48,9 @@ def map_passes(
     """Return the mean of ``numbers`` of passes by the words only in the question and only in the text it became."""
     totals, counts = np.zeros((rows, columns)), np.zeros((rows, columns), dtype=np.int64)
     for question, text, number in zip(questions, texts, numbers, strict=True):
-        place = min(count_only(text, question), rows - 1), min(count_only(question, text), columns - 1)
-        totals[place] += number
-        counts[place] += 1
+        field = min(count_only(text, question), rows - 1), min(count_only(question, text), columns - 1)
+        totals[field] += number
+        counts[field] += 1
     means = np.divide(totals, counts, out=np.full_like(totals, np.nan), where=counts > 0)
     return Heatmap(means, counts)
 
@@ -78,6 +78,17 @@ def share_edited(questions: Iterable[str], passes: Iterable[Passes], limit: int)
         for edits in _read_edits([question, *texts[:limit]], limit)
     )
     return 1 - shares[Op.KEEP]
+
+
+def share_by_kind(sequences: Iterable[Sequence[Edit]]) -> dict[Op, float]:
+    """Return the share of all positions that each operation takes; the marker counts where something follows it.
+
+    The marker is always there and nearly always kept, so counting its KEEPs would only blur the shares.
+    """
+    counts = Counter(
+        edit.op for edits in sequences for index, edit in enumerate(edits) if index or edit.op is not Op.KEEP
+    )
+    return {op: counts[op] / max(1, counts.total()) for op in Op}
 
 
 def _read_edits(texts: Sequence[str], limit: int) -> Iterable[Sequence[Edit]]:
@@ -108,28 +119,26 @@ class Stopping:
 
 def measure_stopping(results: Sequence[Simplification], targets: Sequence[str], most: int = PASSES) -> list[Stopping]:
     """Return the shares for at most 1, 2, ... ``most`` passes, from results that were given at least that many."""
-    after = [[_text_after(result, passes) for result in results] for passes in range(most + 1)]
-    each = [score_each(texts, targets) for texts in after]
+    after = [
+        [text_after(one.question, [step.text for step in one.steps], passes) for one in results]
+        for passes in range(most + 1)
+    ]
+    gold = [scoring_form(target) for target in targets]
+    each = [score_examples([scoring_form(text) for text in texts], gold) for texts in after]
     # The distance is better the smaller it is.
     values = {
-        metric: np.array([[getattr(one, metric) * (-1 if metric == "distance" else 1) for one in row] for row in each])
-        for metric in METRICS
+        metric: np.array([(-1 if metric == "distance" else 1) * one.each(metric) for one in each]) for metric in METRICS
     }
     return [
         Stopping(
             passes,
-            score(after[passes], targets).bleu4,
+            each[passes].score("bleu4"),
             _share([now != before for now, before in zip(after[passes], after[passes - 1], strict=True)]),
             {metric: _share_lower(rows[passes], rows[1:passes]) for metric, rows in values.items()},
             {metric: _share_lower(rows[passes], rows[:passes]) for metric, rows in values.items()},
         )
         for passes in range(1, most + 1)
     ]
-
-
-def _text_after(result: Simplification, passes: int) -> str:
-    made = result.steps[:passes]
-    return made[-1].text if made else result.question
 
 
 def _share_lower(last: np.ndarray, earlier: np.ndarray) -> float:

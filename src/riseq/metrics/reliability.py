@@ -1,22 +1,25 @@
-"""Whether probabilities keep their word: of those near 0.7, are seven in ten right?"""
+"""Probabilities: a regression that gives them, and whether they are reliable: of those near 0.7, are 7 in 10 right?"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riseq.files import replace_file
-from riseq.metrics.edits import match_exactly
+from riseq.metrics.ngrams import Floats
+from riseq.metrics.scores import match_exactly
 from riseq.text.pieces import scoring_form
 from riseq.types import Example, InputError, Simplification
 
-Floats = NDArray[np.float64]
 BINS = 15
-_LABEL = 30  # characters: a long path would push the plot off its page
+Weights = tuple[float, tuple[float, ...]]
+"""The bias and the weights of a logistic regression."""
+_STEPS = 100
+_CLOSE = 1e-9
+_MOST = 4.0
+"""How far one step of Newton's method may go: on data that a line separates, the first would go far past the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +49,13 @@ def measure_reliability(probabilities: Floats, right: Floats, bins: int = BINS) 
 
 
 def check_confidence(examples: Sequence[Example], predictions: Sequence[Simplification]) -> Reliability:
-    """Return how well the predictions' confidences keep their word, over the examples that have a dialogue."""
+    """Return how well the predictions' confidences are calibrated, over the examples that have a dialogue."""
     asked = [pair for pair in zip(examples, predictions, strict=True) if pair[0].context]
-    told = [prediction.confidence for _, prediction in asked]
-    known = np.array([one for one in told if one is not None])
-    if not asked or len(known) < len(told):
+    known = np.array([one.confidence for _, one in asked if one.confidence is not None])
+    if not asked or len(known) < len(asked):
         raise InputError(
-            f"{len(told) - len(known)} of {len(told)} results with a dialogue tell no confidence; expected all to, as "
-            "those of rise do with a model that riseq calibrate has fitted"
+            f"{len(asked) - len(known)} of {len(asked)} results with a dialogue tell no confidence; expected all to, "
+            "as those of rise do with a model that riseq calibrate has fitted"
         )
     texts = [scoring_form(prediction.text) for _, prediction in asked]
     right = match_exactly(texts, [scoring_form(example.target or "") for example, _ in asked])
@@ -68,18 +70,46 @@ def _rank(probabilities: Floats, right: Floats) -> float:
     return float((below + not_above).sum() / (2 * len(good) * len(bad)))
 
 
-def plot_reliability(path: Path, curves: dict[str, Reliability]) -> None:
-    """Write a reliability plot, one line a curve, to ``path``."""
-    try:
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError as error:
-        raise InputError("a plot needs matplotlib; install it with: pip install 'riseq[report]'") from error
-    figure = Figure(figsize=(5, 5), layout="constrained")
-    axes = figure.subplots()
-    axes.plot([0, 1], [0, 1], color="0.7", linestyle="--", label="calibrated")
-    for name, curve in curves.items():
-        axes.plot(curve.predicted, curve.observed, marker="o", label=f"{name[-_LABEL:]}, ECE {curve.error:.3f}")
-    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="share that a person wrote so", aspect="equal")
-    axes.legend()
-    with replace_file(path) as out:
-        figure.savefig(out, format=path.suffix.lstrip(".") or "png", dpi=150)
+def fit_logistic(features_NF: Floats, outcomes_N: Floats, ridge: float = 1.0) -> Weights:
+    """Return the bias and weights of a logistic regression of ``outcomes_N`` (1 or 0), by Newton's method.
+
+    Weights are held back by ``ridge`` in standard units; a feature that never varies gets the weight 0.
+    """
+    mean_F, spread_F = features_NF.mean(0), features_NF.std(0)
+    varies_F = spread_F > _CLOSE
+    scale_F = np.where(varies_F, spread_F, 1.0)
+    inputs = np.column_stack([np.ones(len(features_NF)), np.where(varies_F, (features_NF - mean_F) / scale_F, 0.0)])
+    # The bias is free, but for what keeps it finite where all outcomes are alike.
+    penalty = np.diag([_CLOSE * len(inputs) + 1e-3, *[ridge] * features_NF.shape[1]])
+    weights = np.zeros(inputs.shape[1])
+    for _ in range(_STEPS):
+        likely = rate_all(inputs @ weights)
+        slope = inputs.T @ (outcomes_N - likely) - penalty @ weights
+        curve = (inputs * (likely * (1 - likely))[:, None]).T @ inputs + penalty
+        step = np.clip(np.linalg.solve(curve, slope), -_MOST, _MOST)
+        weights = weights + step
+        if np.abs(step).max() < _CLOSE:
+            break
+    own_F = weights[1:] / scale_F
+    return float(weights[0] - own_F @ mean_F), tuple(own_F.tolist())
+
+
+def cross_fit(features_NF: Floats, outcomes_N: Floats, folds_N: NDArray[np.integer], ridge: float = 1.0) -> Floats:
+    """Return the probability of each row by the model fitted to all folds but its own."""
+    likely_N = np.empty(len(outcomes_N))
+    for fold in np.unique(folds_N):
+        held = folds_N == fold
+        model = fit_logistic(features_NF[~held], outcomes_N[~held], ridge)
+        likely_N[held] = predict(model, features_NF[held])
+    return likely_N
+
+
+def predict(model: Weights, features_NF: Floats) -> Floats:
+    """Return the model's probability for each row."""
+    return rate_all(model[0] + features_NF @ np.array(model[1]))
+
+
+def rate_all(scores_N: Floats) -> Floats:
+    """Return 1 / (1 + exp(-score)), without overflow."""
+    likely: Floats = 0.5 * (1 + np.tanh(0.5 * scores_N))
+    return likely

@@ -35,12 +35,12 @@ def count_common(first: Sequence[str], second: Sequence[str]) -> int:
     """Return the length of the longest common subsequence."""
     # One row of the usual table is one integer: bit i is 0 where the row steps up at first[i]. A row follows from the
     # one above by an addition, whose carry finds the next step up (Hyyro, 2004); Python's integers have no width.
-    places: dict[str, int] = {}
+    masks: dict[str, int] = {}
     for index, word in enumerate(first):
-        places[word] = places.get(word, 0) | 1 << index
+        masks[word] = masks.get(word, 0) | 1 << index
     full = (1 << len(first)) - 1
     row = full
     for word in second:
-        matches = row & places.get(word, 0)
+        matches = row & masks.get(word, 0)
         row = ((row + matches) | (row - matches)) & full
     return len(first) - row.bit_count()

@@ -4,26 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, groupby, pairwise
 from typing import Literal
 
 import numpy as np
 
-from riseq.core.levenshtein import distance
+from riseq.core.edits import MARKER, Op
+from riseq.core.levenshtein import align, distance
+from riseq.metrics.ngrams import Floats
 from riseq.reproduce import paper
-from riseq.reproduce.document import Case, CaseLine, Piece, diff_words
-from riseq.reproduce.evidence import Evidence
-from riseq.reproduce.plan import SAVED_PASSES, TEST, Planned
+from riseq.reproduce.document import Case, CaseLine, Piece
+from riseq.reproduce.plan import SAVED_PASSES, TEST, PlannedSystem
+from riseq.reproduce.scoreboard import Scoreboard
+from riseq.text.words import split
 
 CaseRule = Literal["best gain", "worst loss", "largest disagreement"]
 WANTED: dict[CaseRule, int] = {"best gain": 4, "worst loss": 3, "largest disagreement": 3}
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """An example by its place in the set, the rule that chose it and the number it was chosen by."""
+def diff_words(before: str, after: str) -> list[Piece]:
+    """Return ``before`` and ``after`` as one diff of words; words that differ only in case are the same.
 
-    place: int
+    Side by side, what went stands before what came. A piece has the spacing of the text it is from.
+    """
+    old, new = split(before), split(after)
+    path = align([MARKER, *(word.form for word in old)], [MARKER, *(word.form for word in new)])
+    pieces: list[Piece] = []
+    for kept, run in groupby(path, key=lambda move: move.op is Op.KEEP):
+        moves = list(run)
+        gone = [] if kept else [old[move.i - 1] for move in moves if move.op is not Op.INSERT]
+        came = [new[move.j - 1] for move in moves if move.op is not Op.DELETE]
+        if gone:
+            pieces.append(Piece("old", before[gone[0].start : gone[-1].end]))
+        if came:
+            pieces.append(Piece("same" if kept else "new", after[came[0].start : came[-1].end]))
+    return pieces
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenCase:
+    """An example by its index in the set, the rule that chose it and the number it was chosen by."""
+
+    index: int
     rule: CaseRule
     by: float
 
@@ -34,7 +56,7 @@ def choose_cases(
     texts: Sequence[str],
     others: Mapping[str, Sequence[str]],
     wanted: Mapping[CaseRule, int] = WANTED,
-) -> list[Chosen]:
+) -> list[ChosenCase]:
     """Return the cases of a system's ``texts``; all in the scoring form, ties go to the earlier example.
 
     A gain is the words of Levenshtein distance to the target that the system took away, a loss those it added. The
@@ -44,103 +66,82 @@ def choose_cases(
     after = np.array([distance(y.split(), t.split()) for y, t in zip(texts, targets, strict=True)])
     gains = (before - after).astype(np.float64)
     rankings = {"best gain": gains, "worst loss": -gains, "largest disagreement": _disagree([texts, *others.values()])}
-    chosen: list[Chosen] = []
+    chosen: list[ChosenCase] = []
     for rule, count in wanted.items():
         values = rankings[rule]
-        taken = {case.place for case in chosen}
-        order = [int(place) for place in np.argsort(-values, kind="stable") if place not in taken and values[place] > 0]
-        chosen += [Chosen(place, rule, float(values[place])) for place in order[:count]]
+        taken = {case.index for case in chosen}
+        order = np.argsort(-values, kind="stable").tolist()
+        left = [index for index in order if index not in taken and values[index] > 0]
+        chosen += [ChosenCase(index, rule, float(values[index])) for index in left[:count]]
     return chosen
 
 
-def _disagree(systems: Sequence[Sequence[str]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    rows = list(zip(*systems, strict=True))
-    means = np.zeros(len(rows))
-    for place, texts in enumerate(rows):
-        pairs = list(combinations(texts, 2))
-        if pairs and len(set(texts)) > 1:
-            means[place] = sum(distance(a.split(), b.split()) for a, b in pairs) / len(pairs)
-    return means
+def _disagree(systems: Sequence[Sequence[str]]) -> Floats:
+    """Return the mean distance of each two of the systems' texts, for each example."""
+    pairs = list(combinations([[text.split() for text in texts] for texts in systems], 2))
+    distances = [[distance(a, b) for a, b in zip(first, second, strict=True)] for first, second in pairs]
+    return np.mean(distances, axis=0) if pairs else np.zeros(len(systems[0]))
 
 
-BRIEF = 3
-"""How many of the chosen cases the compact copy shows: the first of each rule."""
+def build_cases(board: Scoreboard) -> list[Case]:
+    """Return the cases of the main system on CANARD test; none where it was not run.
 
-
-def build_cases(evidence: Evidence) -> list[Case]:
-    """Return the cases of the main system on CANARD test; none where it was not run."""
-    planned = evidence.main_system()
-    measured = evidence.measured(planned.name, TEST) if planned else None
-    if planned is None or measured is None:
+    The compact copy shows the paper's and the first of each rule.
+    """
+    planned = board.main_system()
+    scores = board.scores(planned.name, TEST) if planned else None
+    if planned is None or scores is None:
         return []
-    places = {one.id: place for place, one in enumerate(evidence.examples(TEST))}
+    indices = {one.id: index for index, one in enumerate(board.examples(TEST))}
     cases = []
     for number, printed in enumerate(paper.CASES, 1):
-        if printed.id in places:
-            title = f"The paper's example {number}"
+        if printed.id in indices:
             lines = [_line(f"paper, rewrite {k}", text) for k, text in enumerate(printed.rewrites, 1)]
-            cases.append(
-                _build_case(
-                    evidence,
-                    planned,
-                    places[printed.id],
-                    title,
-                    "from the paper, whose contexts have answers too",
-                    True,
-                    lines,
-                )
-            )
+            why = f"{planned.title}; from the paper, whose contexts have answers too"
+            shown = _list_lines(board, planned, indices[printed.id], lines)
+            cases.append(Case(f"The paper's example {number}", why, shown, brief=True))
     others = {
         one.name: found.texts
-        for one in evidence.systems("baseline", "rise")
-        if one != planned and (found := evidence.measured(one.name, TEST)) is not None
+        for one in board.systems("baseline", "rise")
+        if one != planned and (found := board.scores(one.name, TEST)) is not None
     }
-    chosen = choose_cases(evidence.questions(TEST), evidence.targets(TEST), measured.texts, others)
     seen: set[str] = set()
-    for case in chosen:
-        brief = case.rule not in seen
+    for case in choose_cases(board.questions(TEST), board.targets(TEST), scores.texts, others):
+        title = f"{case.rule.capitalize()}: {board.examples(TEST)[case.index].id}"
+        shown = _list_lines(board, planned, case.index, [])
+        cases.append(Case(title, f"{planned.title}; {_explain(case)}", shown, brief=case.rule not in seen))
         seen.add(case.rule)
-        title = f"{case.rule.capitalize()}: {evidence.examples(TEST)[case.place].id}"
-        cases.append(_build_case(evidence, planned, case.place, title, _explain(case), brief))
     return cases
 
 
-def _build_case(
-    evidence: Evidence,
-    planned: Planned,
-    place: int,
-    title: str,
-    why: str,
-    brief: bool,
-    printed: list[CaseLine] | None = None,
-) -> Case:
-    example = evidence.examples(TEST)[place]
+def _list_lines(
+    board: Scoreboard, planned: PlannedSystem, index: int, printed: Sequence[CaseLine]
+) -> tuple[CaseLine, ...]:
+    """Return an example's dialogue, every pass as a diff, the target, what the paper ``printed``, and other outputs."""
+    example = board.examples(TEST)[index]
     lines = [_line(f"context {number}", text) for number, text in enumerate(example.context[-3:], 1)]
     lines.append(_line("question", example.question))
-    made = (evidence.passes(planned.name, TEST) or [])[place]
-    counted = evidence.counted(planned.name) or SAVED_PASSES
-    before = example.question
-    for number, text in enumerate(made, 1):
+    made = (board.passes(planned.name, TEST) or [])[index]
+    counted = board.counted(planned.name) or SAVED_PASSES
+    for number, (before, text) in enumerate(pairwise([example.question, *made]), 1):
         label = f"pass {number}" if number <= counted else f"pass {number}, past the limit"
         lines.append(CaseLine(label, tuple(diff_words(before, text))))
-        before = text
     if not made:
         lines.append(_line("pass 1", "changes nothing"))
-    lines.append(_line("output", (evidence.texts(planned.name, TEST) or [])[place]))
-    lines.append(_line("target", example.target or ""))
-    lines += printed or []
-    for other in evidence.systems("baseline", "rise"):
-        texts = evidence.texts(other.name, TEST) if other != planned and other.name in evidence.manifests else None
-        if texts is not None and other.system != "origin":
-            lines.append(_line(other.title, texts[place]))
-    return Case(title, f"{planned.title}; {why}", tuple(lines), brief)
+    lines.append(_line("output", (board.texts(planned.name, TEST) or [])[index]))
+    lines += [_line("target", example.target or ""), *printed]
+    for other in board.systems("baseline", "rise"):
+        texts = board.texts(other.name, TEST)
+        if texts is not None and other != planned and other.system != "origin":
+            lines.append(_line(other.title, texts[index]))
+    return tuple(lines)
 
 
 def _line(label: str, text: str) -> CaseLine:
     return CaseLine(label, (Piece("same", text),))
 
 
-def _explain(case: Chosen) -> str:
+def _explain(case: ChosenCase) -> str:
     if case.rule == "largest disagreement":
         return f"the systems' outputs are {case.by:.1f} words apart in the mean"
     where = "nearer to" if case.rule == "best gain" else "further from"

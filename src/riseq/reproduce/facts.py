@@ -1,4 +1,4 @@
-"""What is known of a model and of the machine it was measured on."""
+"""What is known of a model and of the machine it runs on: parameters, training hours, speed."""
 
 from __future__ import annotations
 
@@ -8,12 +8,24 @@ import math
 import os
 import platform
 import sys
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from riseq.types import InputError
+import numpy as np
+
+from riseq.systems.protocol import System
+from riseq.systems.registry import load_system
+from riseq.types import Example, InputError
+
+EDITING = "rise"
+"""The system that edits in passes, up to a limit; all others write in one go."""
+WARM_UP = 8
+SINGLES = 100
+"""How many questions are asked one at a time, spread evenly over the set."""
 
 
 def describe_machine(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
@@ -115,3 +127,37 @@ def _read_log(path: Path) -> tuple[float | None, float | None]:
             edited.setdefault(epoch, []).append(float(row["edited"]))
     hours = sum(seconds.values()) / 3600 if seconds else None
     return hours, fmean(edited[max(edited, key=int)]) if edited else None
+
+
+def open_system(system: str, model: Path | None, max_passes: int) -> System:
+    """Return a system; one that edits in passes makes at most ``max_passes``."""
+    if system != EDITING:
+        return load_system(system, model)
+    from riseq.systems.protocol import Rise
+
+    return Rise(model, max_passes=max_passes)
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """A system's speed: many questions at once, and one at a time."""
+
+    questions_per_s: float
+    median_ms: float
+    p95_ms: float
+
+
+def measure_speed(system: System, examples: Sequence[Example], clock: Callable[[], float] = time.perf_counter) -> Speed:
+    """Return how fast ``system`` answers ``examples``, after a few that are not counted."""
+    if not examples:
+        raise InputError("a speed needs at least one example; got none")
+    list(system.simplify(examples[:WARM_UP]))
+    began = clock()
+    list(system.simplify(examples))
+    rate = len(examples) / max(1e-9, clock() - began)
+    taken = []
+    for example in examples[:: max(1, len(examples) // SINGLES)]:
+        began = clock()
+        list(system.simplify([example]))
+        taken.append(1000 * (clock() - began))
+    return Speed(rate, float(np.median(taken)), float(np.quantile(taken, 0.95)))

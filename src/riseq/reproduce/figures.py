@@ -34,14 +34,12 @@ _STYLE = {
 def load_matplotlib() -> Any:
     """Return matplotlib, or say which extra has it."""
     try:
-        import matplotlib as mpl
-        from matplotlib import figure as _figure
+        import matplotlib.figure
     except ModuleNotFoundError as error:
         raise InputError(
             f"the report needs the package {error.name!r}; install it with: pip install 'riseq[report]'"
         ) from error
-    assert _figure is not None
-    return mpl
+    return matplotlib
 
 
 def draw_heatmap(means_YX: Floats, columns: Sequence[str], rows: Sequence[str], x_title: str, y_title: str) -> str:
@@ -69,7 +67,7 @@ def draw_heatmap(means_YX: Floats, columns: Sequence[str], rows: Sequence[str], 
 
 
 def draw_lines(names: Sequence[str], lines: Mapping[str, Sequence[float]], x_title: str, y_title: str) -> str:
-    """Return one line a system over named places; a title that ends in "paper" is drawn dashed and grey."""
+    """Return one line a system over named points; a title that ends in "paper" is drawn dashed and grey."""
     mpl = load_matplotlib()
     with mpl.rc_context(_STYLE):
         figure = mpl.figure.Figure(figsize=(7.2, 3.6), layout="constrained")

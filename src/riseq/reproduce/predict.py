@@ -1,36 +1,55 @@
-"""A system's outputs on sets, written into the store; a set that was begun goes on where it stopped."""
+"""A system run over sets: scored at once, or its outputs written into a store, where a set that was begun goes on."""
 
 from __future__ import annotations
 
-import json
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
-from riseq.data.dataset import load_dataset
+from riseq import __version__
+from riseq.data.dataset import data_root, find_dataset, load_dataset
 from riseq.engine.models import find_default_model
-from riseq.files import write_json
-from riseq.reproduce.facts import describe_machine, read_facts
-from riseq.reproduce.plan import COUNTED_PASSES, PLAN, SAVED_PASSES
-from riseq.reproduce.store import Manifest, SetFacts, Store, Training, file_stem
+from riseq.jobs import Journal, OtherSettings, digest, journal_path
+from riseq.metrics.scores import Scores, score
+from riseq.reproduce.facts import EDITING, describe_machine, open_system, read_facts
+from riseq.reproduce.plan import BY_NAME, COUNTED_PASSES, RUNS, SAVED_PASSES, SETS
+from riseq.systems import saved
 from riseq.systems.protocol import System
-from riseq.systems.registry import load_system
-from riseq.systems.saved import list_passes, read_outputs, trim
+from riseq.systems.saved import Manifest, SetFacts, Store, Training
 from riseq.terminal.progress import track
-from riseq.types import Example, InputError
-
-CLOCK_SECONDS = 1.0
-"""How often the time spent is written down beside a part file."""
-EDITING = "rise"
-"""The system whose passes count up to a limit; all others write in one go."""
+from riseq.types import Example, InputError, Simplification
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Whose outputs are to be kept, and under what name."""
+class Evaluation:
+    """What a system made of each example of a set, in order, and the scores of the whole."""
+
+    predictions: tuple[Simplification, ...]
+    scores: Scores
+
+
+def evaluate(system: System, examples: Sequence[Example], console: Console | None = None) -> Evaluation:
+    """Return the predictions of ``system`` for ``examples`` and their scores, with a bar on ``console``."""
+    if not examples:
+        raise InputError("a score needs at least one example; got none")
+    targets = [example.target for example in examples if example.target is not None]
+    if len(targets) < len(examples):
+        lacking = next(example.id for example in examples if example.target is None)
+        raise InputError(f"the example {lacking!r} has no target; a score needs one for each")
+    predictions = tuple(track(system.simplify(examples), len(examples), system.name, console))
+    if len(predictions) != len(examples):
+        raise ValueError(f"the system {system.name!r} gave {len(predictions)} results for {len(examples)} examples")
+    return Evaluation(predictions, score([prediction.text for prediction in predictions], targets))
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionJob:
+    """Whose outputs are to be saved, under what name, and the command that makes them."""
 
     name: str
     system: str
@@ -41,106 +60,145 @@ class Wanted:
     limit: int | None = None
     """How many rows of each set; None takes all."""
 
+    @property
+    def model_folder(self) -> Path | None:
+        """The model's folder, or its name where it is not one; None where the system has none."""
+        return find_default_model() if self.model is None and self.system == EDITING else self.model
 
-def open_system(wanted: Wanted) -> System:
-    """Return the system, told to make as many passes as are saved where it edits in passes."""
-    if wanted.system != EDITING:
-        return load_system(wanted.system, wanted.model)
-    from riseq.systems.protocol import Rise
+    def fingerprint(self, dataset: str) -> dict[str, Any]:
+        """Return everything that decides what the outputs on ``dataset`` are, as JSON has it."""
+        file, colon, _ = self.system.rpartition(":")
+        model = self.model_folder
+        return {
+            "riseq version": __version__,
+            "system": self.system,
+            # A user's own system may change under its name, and so may a model.
+            "system's file": digest(Path(file)) if colon else None,
+            "model": None if model is None else digest(model) or str(model),
+            "data": digest(Path(find_dataset(dataset, data_root(os.environ)))),
+            "rows": self.limit,
+            "passes": SAVED_PASSES if self.system == EDITING else None,
+        }
 
-    return Rise(wanted.model, max_passes=SAVED_PASSES)
 
-
-def keep(
-    store: Store, wanted: Wanted, datasets: Sequence[str], again: bool = False, console: Console | None = None
+def save_outputs(
+    store: Store, job: PredictionJob, datasets: Sequence[str], again: bool = False, console: Console | None = None
 ) -> list[str]:
     """Write the outputs of a system on each set into the store; return the sets that were not there yet.
 
-    Rows go to a part file as they come, so a run that is stopped goes on with the row it stopped at.
+    What was made with another model, data set or version, or nobody knows with which, is made again. Rows go to a
+    journal as they come, so a run that is stopped goes on with the row it stopped at.
     """
-    manifest = describe(store, wanted)
-    missing = [name for name in datasets if again or not _is_kept(store, manifest, name, wanted.command)]
+    manifest = describe_system(store, job)
+    fingerprints = {name: job.fingerprint(name) for name in datasets}
+
+    def is_saved(name: str) -> bool:
+        facts = manifest.sets.get(name)
+        same = facts is not None and facts.fingerprint == fingerprints[name]
+        return same and store.find(job.name, name) is not None
+
+    missing = [name for name in datasets if again or not is_saved(name)]
     if not missing:
         return []
-    examples = {name: _load(name, wanted.limit) for name in missing}
-    system = open_system(wanted)
+    examples = {name: _load(name, job.limit) for name in missing}
+    system = open_system(job.system, job.model, SAVED_PASSES)
     for name in missing:
-        part = store.folder / wanted.name / f".{file_stem(name)}.part.jsonl"
-        part.parent.mkdir(parents=True, exist_ok=True)
-        if again:
-            part.unlink(missing_ok=True)
-        seconds = _run_part(system, examples[name], part, wanted.command, f"{wanted.name} {name}", console)
-        outputs = read_outputs(part)
-        store.write(wanted.name, name, ({"id": one.id, "passes": list(outputs[one.id])} for one in examples[name]))
-        facts = SetFacts(len(examples[name]), wanted.command, round(seconds, 2), describe_machine())
-        manifest = manifest.with_set(name, facts)
-        store.write_manifest(manifest)
-        part.unlink()
+        path = journal_path(store.path(job.name, name))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _open_journal(path, fingerprints[name], again) as journal:
+            rows = _run(system, examples[name], journal, f"{job.name} {name}", console)
+            store.write(job.name, name, {row["id"]: row["passes"] for row in rows})
+            seconds = round(rows[-1]["seconds"], 2)
+            facts = SetFacts(len(rows), job.command, seconds, describe_machine(), fingerprints[name])
+            manifest = manifest.with_set(name, facts)
+            store.write_manifest(manifest)
+            journal.remove()
     return missing
 
 
-def describe(store: Store, wanted: Wanted) -> Manifest:
+def _open_journal(path: Path, settings: dict[str, Any], again: bool) -> Journal:
+    """Return the journal of one set, empty where ``again`` or where its rows are another model's."""
+    try:
+        journal = Journal(path, settings, resume=True)
+        if not (again and journal.done):
+            return journal
+        journal.remove()
+    except OtherSettings:
+        path.unlink()
+    return Journal(path, settings)
+
+
+def _run(
+    system: System, examples: Sequence[Example], journal: Journal, title: str, console: Console | None
+) -> list[dict[str, Any]]:
+    """Bring ``journal`` to one row an example and return its rows; each has the seconds up to it, over all runs."""
+    rows: list[dict[str, Any]] = list(journal.entries())
+    began = time.perf_counter() - (rows[-1]["seconds"] if rows else 0.0)
+    left = examples[len(rows) :]
+    results = track(system.simplify(left), len(examples), title, console, done=len(rows))
+    for example, result in zip(left, results, strict=True):
+        seconds = time.perf_counter() - began
+        rows.append({"id": example.id, "passes": saved.list_passes(result), "seconds": seconds})
+        journal.add(rows[-1])
+    return rows
+
+
+def describe_system(store: Store, job: PredictionJob) -> Manifest:
     """Return the system's manifest as it stands, brought up to date with what is known of its model."""
-    found = store.read_manifest(wanted.name)
-    planned = next((one for one in PLAN if one.name == wanted.name), None)
-    title = wanted.title or (found.title if found else planned.title if planned else wanted.name)
-    manifest = found or Manifest(wanted.name, title, wanted.system)
-    manifest = replace(manifest, title=title, system=wanted.system, note=wanted.note or manifest.note)
-    if wanted.system != EDITING and wanted.model is None:
-        return manifest
-    folder = wanted.model or find_default_model()
+    found = store.read_manifest(job.name)
+    title = job.title or (found.title if found else BY_NAME[job.name].title if job.name in BY_NAME else job.name)
+    manifest = found or Manifest(job.name, title, job.system)
+    manifest = replace(manifest, title=title, system=job.system, note=job.note or manifest.note)
+    folder = job.model_folder
     if folder is None or not folder.is_dir():
         return manifest
     facts = read_facts(folder)
     training = manifest.training
     if facts.hours is not None:
-        command = training.command if training else _guess_command(wanted.name, folder)
-        training = replace(training or Training(command), hours=round(facts.hours, 6), edited=facts.edited)
+        training = training or Training(_guess_command(job.name, folder))
+        training = replace(training, hours=round(facts.hours, 6), edited=facts.edited)
     return replace(
         manifest,
-        counted_passes=COUNTED_PASSES if wanted.system == EDITING else None,
+        counted_passes=COUNTED_PASSES if job.system == EDITING else None,
         parameters=facts.parameters if facts.parameters is not None else manifest.parameters,
         seed=facts.seed if facts.seed is not None else manifest.seed,
         trained_on=facts.trained_on or manifest.trained_on,
-        checkpoint="the model that ships" if wanted.model is None else str(wanted.model),
+        checkpoint="the model that ships" if job.model is None else str(job.model),
         training=training,
     )
 
 
-def take_outputs(store: Store, wanted: Wanted, folder: Path, hardware: str | None = None) -> list[str]:
-    """Take outputs that were written elsewhere (``SET.jsonl`` in ``folder``) into the store; return their sets.
+def import_outputs(store: Store, job: PredictionJob, folder: Path) -> list[str]:
+    """Write outputs that were made elsewhere (``SET.jsonl`` in ``folder``) into the store; return their sets.
 
-    ``python -m riseq.train score --out`` writes such files; what it repeats from pass to pass is left out.
+    What they repeat from pass to pass is left out.
     """
-    from riseq.reproduce.plan import SETS
-
-    manifest = describe(store, wanted)
-    taken = []
-    for name in SETS:
-        path = next(
-            (p for p in (folder / f"{file_stem(name)}{end}" for end in (".jsonl", ".jsonl.gz")) if p.is_file()), None
-        )
-        if path is None:
-            continue
-        outputs = read_outputs(path)
-        examples = _load(name, wanted.limit)
+    manifest = describe_system(store, job)
+    paths = {name: path for name in SETS if (path := saved.find_outputs(folder, name)) is not None}
+    if not paths:
+        expected = ", ".join(f"{saved.file_stem(name)}.jsonl" for name in SETS)
+        raise InputError(f"{folder}: has no outputs, expected some of {expected}")
+    for name, path in paths.items():
+        outputs = saved.read_outputs(path)
+        examples = _load(name, job.limit)
         lost = next((one.id for one in examples if one.id not in outputs), None)
         if lost is not None:
             raise InputError(f"{path}: has no output for the example {lost!r} of {name}")
-        rows = ({"id": one.id, "passes": trim(one.question, outputs[one.id])} for one in examples)
-        store.write(wanted.name, name, rows)
-        manifest = manifest.with_set(name, SetFacts(len(examples), wanted.command, None, hardware))
-        taken.append(name)
-    if not taken:
-        expected = ", ".join(f"{file_stem(name)}.jsonl" for name in SETS)
-        raise InputError(f"{folder}: has no outputs, expected some of {expected}")
+        store.write(job.name, name, {one.id: saved.trim(one.question, outputs[one.id]) for one in examples})
+        manifest = manifest.with_set(name, SetFacts(len(examples), job.command))
     store.write_manifest(manifest)
-    return taken
+    return list(paths)
 
 
-def _is_kept(store: Store, manifest: Manifest, name: str, command: str) -> bool:
-    facts = manifest.sets.get(name)
-    return facts is not None and facts.command == command and store.find(manifest.name, name) is not None
+def note_training(store: Store, name: str, hardware: str | None, hours: float | None) -> None:
+    """Write into the manifest of ``name`` what it was trained on and how long, where it is given."""
+    manifest = store.read_manifest(name)
+    if manifest is None:
+        raise InputError(f"{store.folder / name}: has no saved predictions to note the training of")
+    training = manifest.training or Training(_guess_command(name, Path(RUNS) / name / "best"))
+    hardware = training.hardware if hardware is None else hardware
+    hours = training.hours if hours is None else hours
+    store.write_manifest(replace(manifest, training=replace(training, hardware=hardware, hours=hours)))
 
 
 def _load(name: str, limit: int | None) -> list[Example]:
@@ -150,54 +208,7 @@ def _load(name: str, limit: int | None) -> list[Example]:
     return examples
 
 
-def _run_part(
-    system: System, examples: Sequence[Example], part: Path, command: str, title: str, console: Console | None
-) -> float:
-    """Bring ``part`` to one row an example and return the seconds this took, over all the times it was begun."""
-    clock = part.with_suffix(".clock")
-    before, done = _read_part(part, clock, command)
-    left = [one for one in examples if one.id not in done]
-    began = time.perf_counter()
-    spent = before
-    write_json(clock, {"command": command, "seconds": spent})
-    with open(part, "a", encoding="utf-8") as file:
-        for example, result in zip(left, track(system.simplify(left), len(left), title, console), strict=True):
-            file.write(json.dumps({"id": example.id, "passes": list_passes(result)}, ensure_ascii=False) + "\n")
-            file.flush()
-            now = before + time.perf_counter() - began
-            if now - spent > CLOCK_SECONDS:
-                spent = now
-                write_json(clock, {"command": command, "seconds": spent})
-    clock.unlink(missing_ok=True)
-    return before + time.perf_counter() - began
-
-
-def _read_part(part: Path, clock: Path, command: str) -> tuple[float, set[str]]:
-    """Return the seconds and ids of what an earlier call of the same command left; nothing is kept of another's."""
-    told = json.loads(clock.read_text(encoding="utf-8")) if clock.is_file() else {}
-    if told.get("command") != command or not part.is_file():
-        part.unlink(missing_ok=True)
-        return 0.0, set()
-    whole = [line for line in part.read_text(encoding="utf-8").splitlines(keepends=True) if line.endswith("\n")]
-    part.write_text("".join(whole), encoding="utf-8")  # a kill can cut the last row short
-    return float(told["seconds"]), set(read_outputs(part))
-
-
 def _guess_command(name: str, folder: Path) -> str:
-    planned = next((one for one in PLAN if one.name == name and one.recipe is not None), None)
+    recipe = BY_NAME[name].recipe if name in BY_NAME else None
     run = folder.parent if folder.name == "best" else folder
-    return f"riseq train recipes/{planned.recipe} --out {run}" if planned else f"riseq train RECIPE --out {run}"
-
-
-def note_training(store: Store, name: str, hardware: str | None, hours: float | None) -> None:
-    """Write into the manifest of ``name`` what it was trained on and how long, where it is told."""
-    manifest = store.read_manifest(name)
-    if manifest is None:
-        raise InputError(f"{store.folder / name}: has no saved predictions to note the training of")
-    training = manifest.training or Training(_guess_command(name, Path("runs") / name / "best"))
-    told = replace(
-        training,
-        hardware=training.hardware if hardware is None else hardware,
-        hours=training.hours if hours is None else hours,
-    )
-    store.write_manifest(replace(manifest, training=told))
+    return f"riseq train {f'recipes/{recipe}' if recipe else 'RECIPE'} --out {run}"

@@ -5,109 +5,198 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
 from rich.console import Console
 
 from riseq.data.tables import write_rows
-from riseq.files import replace_file
-from riseq.reproduce.breakdowns import build_information, build_lengths, build_phenomena, build_turns
+from riseq.files import write_json, write_text
+from riseq.reproduce import analysis_tables, paper, score_tables
 from riseq.reproduce.cases import build_cases
-from riseq.reproduce.cost_tables import build_speed, build_training
-from riseq.reproduce.document import Cell, Column, Figure, Part, Report, Row, Section, Table, tell_report
-from riseq.reproduce.evidence import Evidence
+from riseq.reproduce.document import Cell, Column, Figure, Part, Report, Row, Section, Table
+from riseq.reproduce.facts import describe_machine, measure_speed, open_system
 from riseq.reproduce.figures import load_matplotlib, on_white
-from riseq.reproduce.html import render_html
-from riseq.reproduce.markdown import render_markdown
-from riseq.reproduce.pass_tables import build_iterations, build_passes
-from riseq.reproduce.plan import SETS
-from riseq.reproduce.score_tables import build_ablation, build_overall, build_validation
-from riseq.reproduce.store import file_stem
-from riseq.systems.saved import MANIFEST
+from riseq.reproduce.plan import COUNTED_PASSES, SETS, UNSEEN, PlannedSystem
+from riseq.reproduce.rendering import render_html, render_markdown, report_to_dict
+from riseq.reproduce.scoreboard import Scoreboard
+from riseq.systems.registry import SYSTEMS
+from riseq.systems.saved import MANIFEST, Store, file_stem
 from riseq.terminal.progress import track
-from riseq.types import InputError
+from riseq.types import Example, InputError
+
+SPEED_FILE = "speed.json"
+SPEED_COMMAND = "riseq reproduce --speed"
+PAGE, TEXT, NUMBERS = "report.html", "report.md", "report.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A section before it is made."""
+def measure_speeds(
+    store: Store,
+    systems: Sequence[PlannedSystem],
+    runs: Path,
+    examples: Sequence[Example],
+    console: Console | None = None,
+) -> None:
+    """Measure all of ``systems`` that can run here, one after the other on ``examples``, and write that into ``store``.
 
-    title: str
-    intro: str
-    build: Callable[[Evidence], Sequence[Part]]
+    A trained one is looked for in ``runs``; else it is the one that ships, where there is one.
+    """
+    found = [one for one in systems if can_run(one, runs)]
+    speeds = {}
+    for one in track(found, len(found), "speed", console):
+        system = open_system(one.system, one.find_model(runs), COUNTED_PASSES)
+        speeds[one.name] = asdict(measure_speed(system, examples))
+    facts = {"machine": describe_machine(), "data": UNSEEN, "rows": len(examples), "systems": speeds}
+    write_json(store.folder / SPEED_FILE, facts)
 
 
-def build_sources(evidence: Evidence) -> list[Table]:
+def can_run(planned: PlannedSystem, runs: Path) -> bool:
+    """Return whether a system needs no model, or its model is in ``runs`` or ships."""
+    return planned.recipe is None or planned.ships or (planned.system in SYSTEMS and bool(planned.find_model(runs)))
+
+
+def build_speed(board: Scoreboard) -> Table:
+    """Return how fast each system is, as measured in one run on one machine."""
+    path = board.store.folder / SPEED_FILE
+    measured: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    rows = []
+    for planned in board.systems("baseline", "rise"):
+        found = measured.get("systems", {}).get(planned.name)
+        if found is None:
+            rows.append(Row(planned.title, (Cell("not run", None, SPEED_COMMAND),) * 3, "missing", SPEED_COMMAND))
+            continue
+        values = (found[key] for key in ("questions_per_s", "median_ms", "p95_ms"))
+        cells = tuple(Cell(f"{value:,.1f}", value, SPEED_COMMAND) for value in values)
+        rows.append(Row(planned.title, cells, command=SPEED_COMMAND))
+    columns = tuple(map(Column, ("questions a second, as a file", "median ms, one at a time", "95th percentile ms")))
+    where = (
+        f"One run on {measured['machine']}: {measured['rows']} questions of {measured['data']}. " if measured else ""
+    )
+    note = f"{where}All passes counted, the model loaded and warm. As a file: the system may batch."
+    return Table("speed", "Speed", "Method", columns, tuple(rows), note)
+
+
+def build_training(board: Scoreboard) -> Table:
+    """Return the parameters and training hours of every method, ours and the paper's."""
+    rows = [_training_row(board, [one], one.title) for one in board.systems("baseline", "rise")]
+    for variant in paper.ABLATION:
+        seeds = [one for one in board.systems("ablation") if one.variant == variant]
+        rows.append(_training_row(board, seeds, f"{variant}, ablation, mean of a seed"))
+    heads = ("parameters, M", "training, hours")
+    columns = (
+        *(Column(whose, head) for head in heads for whose in ("ours", "paper")),
+        *map(Column, ("our hardware", "seed", "trained on")),
+    )
+    note = (
+        "Ours: the time in training steps, without dev scores. A model started from others, or a pupil of them, took"
+        " their hours before its own. The paper's are its average running times, on a machine it does not name."
+    )
+    return Table("training", "Parameters and training time", "Method", columns, tuple(rows), note)
+
+
+def _training_row(board: Scoreboard, seeds: list[PlannedSystem], title: str) -> Row:
+    ran = [manifest for one in seeds if (manifest := board.manifests.get(one.name))]
+    key = seeds[0].paper or ""
+    size, hours = paper.PARAMETERS.get(key), paper.HOURS.get(key)
+    printed = (_number_cell(None if size is None else size / 1e6, 0), _number_cell(hours, 1))
+
+    def row(ours: Sequence[Cell], kind: Any, command: str | None) -> Row:
+        return Row(title, (ours[0], printed[0], ours[1], printed[1], *ours[2:]), kind, command)
+
+    if not ran:
+        command = seeds[0].make_command()
+        return row((Cell("not run", None, command),) * 5, "missing", command)
+    if seeds[0].recipe is None and ran[0].training is None and ran[0].parameters is None:
+        return row((*[Cell("none")] * 4, Cell("nothing")), "ours", None)
+    trainings = [one.training for one in ran if one.training is not None]
+    sizes = [one.parameters for one in ran if one.parameters is not None]
+    taken = [one.hours for one in trainings if one.hours is not None]
+    hardware = sorted({one.hardware for one in trainings if one.hardware})
+    numbers = [str(one.seed) for one in ran if one.seed is not None]
+    sets = sorted({name for one in ran for name in one.trained_on})
+    made_by = (board.made_by(one.name, name) for one in seeds for name in SETS)
+    made = " && ".join(one.command for one in trainings) or next(filter(None, made_by), None)
+    ours = (
+        _number_cell(fmean(sizes) / 1e6 if sizes else None, 0, made),
+        _number_cell(fmean(taken) if taken else None, 2, made),
+        *(Cell(text or "not told") for text in ("; ".join(hardware), ", ".join(numbers), ", ".join(sets))),
+    )
+    return row(ours, "ours", made)
+
+
+def _number_cell(value: float | None, digits: int, command: str | None = None) -> Cell:
+    return Cell("not told") if value is None else Cell(f"{value:.{digits}f}", value, command)
+
+
+def build_sources(board: Scoreboard) -> list[Table]:
     """Return the commands behind each system's numbers; and what was not run, with the commands that would run it."""
     made: list[Row] = []
     missing: list[Row] = []
-    for planned in evidence.systems("baseline", "rise", "ablation"):
-        lacks = []
-        for dataset in SETS:
-            if evidence.passes(planned.name, dataset) is None:
-                lacks.append(dataset)
-                continue
-            command = evidence.made_by(planned.name, dataset) or "not told"
-            again = Cell(evidence.rescore_command(planned.name, dataset), code=True)
+    for planned in board.systems("baseline", "rise", "ablation"):
+        lacks = [dataset for dataset in SETS if board.passes(planned.name, dataset) is None]
+        for dataset in (one for one in SETS if one not in lacks):
+            command = board.made_by(planned.name, dataset) or "not told"
+            again = Cell(board.rescore_command(planned.name, dataset), code=True)
             made.append(Row(planned.title, (Cell(dataset), Cell(command, code=True), again), command=command))
         if lacks:
             command = planned.make_command()
             missing.append(Row(planned.title, (Cell(", ".join(lacks)), Cell(command, code=True)), command=command))
     heads = (Column("on"), Column("outputs made by"), Column("scored again by"))
     tables = [Table("sources", "Saved predictions", "Method", heads, tuple(made))]
-    if missing:
-        wanted = (Column("on"), Column("would be made by"))
-        tables.append(Table("missing", "Not run", "Method", wanted, tuple(missing)))
-    return tables
+    wanted = (Column("on"), Column("would be made by"))
+    return [*tables, Table("missing", "Not run", "Method", wanted, tuple(missing))] if missing else tables
 
 
-SECTIONS: dict[str, Planned] = {
-    "table1": Planned(
+Builder = Callable[[Scoreboard], Part | Sequence[Part]]
+SECTIONS: dict[str, tuple[str, str, Builder]] = {
+    "table1": (
         "Overall performance",
         "All systems on the paper's two test sets, scored in the paper's form.",
-        lambda evidence: [build_overall(evidence)],
+        score_tables.build_overall,
     ),
-    "table2": Planned("Ablation", "RISE without dynamic programming sampling, and without its reward.", build_ablation),
-    "validation": Planned(
-        "Validation", "The same on CANARD's development set.", lambda evidence: [build_validation(evidence)]
+    "table2": (
+        "Ablation",
+        "RISE without dynamic programming sampling, and without its reward.",
+        score_tables.build_ablation,
     ),
-    "training": Planned(
-        "Parameters and training time", "What each method takes.", lambda evidence: [build_training(evidence)]
+    "validation": ("Validation", "The same on CANARD's development set.", score_tables.build_validation),
+    "training": ("Parameters and training time", "What each method takes.", build_training),
+    "iterations": (
+        "Editing iterations",
+        "How many passes a question takes, by how much changes in it.",
+        analysis_tables.build_iterations,
     ),
-    "iterations": Planned(
-        "Editing iterations", "How many passes a question takes, by how much changes in it.", build_iterations
-    ),
-    "passes": Planned("Influence of passes", "What more passes bring.", build_passes),
-    "cases": Planned(
+    "passes": ("Influence of passes", "What more passes bring.", analysis_tables.build_passes),
+    "cases": (
         "Case study",
         "The paper's two examples and ten chosen by rule: the four best gains and three worst losses in words of "
         "Levenshtein distance to the target, and the three questions on which the systems disagree most.",
         build_cases,
     ),
-    "phenomena": Planned(
+    "phenomena": (
         "By phenomenon",
         "Past the paper. Anaphora: the target brings in a word that points back. Ellipsis: it drops content words "
         "and puts nothing in their place. Both, at two places; or none of the two. Decided from the gold edit by the"
         " rule in riseq.metrics.content.",
-        build_phenomena,
+        analysis_tables.build_phenomena,
     ),
-    "length": Planned("By length", "Past the paper: by the number of words of the question.", build_lengths),
-    "turns": Planned("By turn", "Past the paper: by the question's number in its dialogue.", build_turns),
-    "information": Planned(
+    "length": ("By length", "Past the paper: by the number of words of the question.", analysis_tables.build_lengths),
+    "turns": ("By turn", "Past the paper: by the question's number in its dialogue.", analysis_tables.build_turns),
+    "information": (
         "Information lost",
         "Past the paper: its authors name the loss of information as a limit and do not measure it.",
-        lambda evidence: [build_information(evidence)],
+        analysis_tables.build_information,
     ),
-    "speed": Planned(
-        "Speed", "Past the paper: how fast each system is, on one machine.", lambda evidence: [build_speed(evidence)]
-    ),
-    "sources": Planned(
+    "speed": ("Speed", "Past the paper: how fast each system is, on one machine.", build_speed),
+    "sources": (
         "Where the numbers come from",
         "The command that made each system's outputs, and the one that scores them again without the system.",
         build_sources,
     ),
 }
+"""The sections by name: the title, what it shows, and what builds its parts."""
 
 INTRO = (
     "RISE (Liu et al., ACL 2021) makes self-contained questions conversational. This report has the paper's tables and "
@@ -121,31 +210,29 @@ INTRO = (
 )
 
 
-def build_report(evidence: Evidence, only: Sequence[str] = (), console: Console | None = None) -> Report:
+def build_report(board: Scoreboard, only: Sequence[str] = (), console: Console | None = None) -> Report:
     """Return the report, or the sections of it that are named."""
     unknown = next((name for name in only if name not in SECTIONS), None)
     if unknown is not None:
         raise InputError(f"no section is called {unknown!r}; there are {', '.join(SECTIONS)}")
-    load_matplotlib()  # said before the work rather than after it
+    load_matplotlib()  # what is missing is said before the work rather than after it
     wanted = [name for name in SECTIONS if not only or name in only]
     sections = []
     for name in track(wanted, len(wanted), "report", console):
-        planned = SECTIONS[name]
-        command = f"riseq reproduce --only {name}"
-        sections.append(Section(name, planned.title, planned.intro, command, tuple(planned.build(evidence))))
-    systems = {name: asdict(manifest) for name, manifest in evidence.manifests.items()}
+        title, intro, build = SECTIONS[name]
+        built = build(board)
+        parts = tuple(built) if isinstance(built, Sequence) else (built,)
+        sections.append(Section(name, title, intro, f"riseq reproduce --only {name}", parts))
+    systems = {name: manifest.to_dict() for name, manifest in board.manifests.items()}
     return Report("RISE, reproduced", INTRO, tuple(sections), systems)
-
-
-PAGE, TEXT, NUMBERS = "report.html", "report.md", "report.json"
 
 
 def write_report(report: Report, out: Path) -> Path:
     """Write the report's three files and its figures into ``out``, and return the page."""
     out.mkdir(parents=True, exist_ok=True)
-    _write(out / PAGE, render_html(report))
-    _write(out / TEXT, render_markdown(report))
-    _write(out / NUMBERS, json.dumps(tell_report(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(out / PAGE, render_html(report))
+    write_text(out / TEXT, render_markdown(report))
+    write_text(out / NUMBERS, json.dumps(report_to_dict(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     _write_figures(report, out)
     return out / PAGE
 
@@ -153,20 +240,19 @@ def write_report(report: Report, out: Path) -> Path:
 def write_compact(report: Report, folder: Path) -> Path:
     """Write the compact copy into ``folder``: Markdown with a handful of cases, and the figures."""
     folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / TEXT, render_markdown(report, compact=True))
+    write_text(folder / TEXT, render_markdown(report, compact=True))
     _write_figures(report, folder)
     return folder / TEXT
 
 
-def write_joined(evidence: Evidence, folder: Path, console: Console | None = None) -> int:
+def write_joined(board: Scoreboard, folder: Path, console: Console | None = None) -> int:
     """Write every system's outputs beside question and target, with its manifest; return how many files there are."""
-    kept = [(name, dataset) for name in evidence.manifests for dataset in SETS if evidence.store.find(name, dataset)]
-    for name, dataset in track(kept, len(kept), "outputs", console):
-        place = folder / name
-        place.mkdir(parents=True, exist_ok=True)
-        write_rows(place / f"{file_stem(dataset)}.jsonl.gz", evidence.joined_rows(name, dataset))
-        shutil.copyfile(evidence.store.folder / name / MANIFEST, place / MANIFEST)
-    return len(kept)
+    saved = [(name, dataset) for name in board.manifests for dataset in SETS if board.store.find(name, dataset)]
+    for name, dataset in track(saved, len(saved), "outputs", console):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        write_rows(folder / name / f"{file_stem(dataset)}.jsonl.gz", board.joined_rows(name, dataset))
+        shutil.copyfile(board.store.folder / name / MANIFEST, folder / name / MANIFEST)
+    return len(saved)
 
 
 def _write_figures(report: Report, folder: Path) -> None:
@@ -174,9 +260,4 @@ def _write_figures(report: Report, folder: Path) -> None:
     if figures:
         (folder / "figures").mkdir(exist_ok=True)
     for figure in figures:
-        _write(folder / "figures" / f"{figure.key}.svg", on_white(figure.svg) + "\n")
-
-
-def _write(path: Path, text: str) -> None:
-    with replace_file(path) as file:
-        file.write(text.encode())
+        write_text(folder / "figures" / f"{figure.key}.svg", on_white(figure.svg) + "\n")

@@ -1,25 +1,31 @@
-"""Saved: a system's outputs as they were written down earlier, so that anyone can score them again without the system.
+"""Saved outputs: their files, the manifest of how they were made, and the system that hands them out again.
 
-A file of outputs is JSONL: ``{"id": "...", "passes": ["the text after pass 1", ...]}``, one row an example. Passes that
-change nothing are left out, so a question that stayed as it was has none. The questions, targets and dialogues are
-the data set's and are not in it. A row of predictions beside their targets (``{"id": "...", "prediction": "..."}``) is
-read too, as one pass.
+A store is a folder with a folder a system. That has ``manifest.json`` and for each set a file of outputs, packed JSONL:
+``{"id": "...", "passes": ["the text after pass 1", ...]}``, one row an example. Passes that change nothing are left
+out, so a question that stayed as it was has none. The questions, targets and dialogues are the data set's and are not
+in it. A row of predictions beside their targets (``{"id": "...", "prediction": "..."}``) is read too, as one pass.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from riseq.data.formats import read_jsonl
 from riseq.data.rows import BadRow
 from riseq.data.source import name_source, open_source
+from riseq.data.tables import write_rows
+from riseq.files import write_json
 from riseq.text.words import forms
 from riseq.types import Example, InputError, Simplification, Step
 
 MANIFEST = "manifest.json"
-Outputs = Mapping[str, tuple[str, ...]]
+SUFFIXES = (".jsonl.gz", ".jsonl")
+Outputs = Mapping[str, Sequence[str]]
+"""The texts after each pass, by the example's id."""
 
 
 class Saved:
@@ -33,7 +39,7 @@ class Saved:
             raise InputError("the system 'saved' needs a file of outputs; name it with --model")
         self._file = file
         self._outputs = read_outputs(file)
-        self._limit = read_limit(file.parent / MANIFEST) if limit is None else limit
+        self._limit = _read_limit(file.parent / MANIFEST) if limit is None else limit
 
     def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
         """Yield the saved output of each example."""
@@ -43,6 +49,127 @@ class Saved:
                 raise InputError(f"{self._file}: has no output for the example {example.id!r}; is it of another set?")
             steps = tuple(map(Step, trim(example.question, passes)))[: self._limit]
             yield Simplification(example.question, steps[-1].text if steps else example.question, steps)
+
+
+@dataclass(frozen=True, slots=True)
+class SetFacts:
+    """How a system's outputs on one set were made."""
+
+    rows: int
+    command: str
+    seconds: float | None = None
+    hardware: str | None = None
+    fingerprint: Mapping[str, object] | None = None
+    """The model, the data and the version they were made with; None where that was not written down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """What training a system took."""
+
+    command: str
+    hours: float | None = None
+    hardware: str | None = None
+    edited: float | None = None
+    """The share of words that the last epoch's sampled actions edit (1 - the share of KEEP), where the run has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What is known of a system whose outputs are saved."""
+
+    name: str
+    title: str
+    system: str
+    convention: str = "contexts of earlier questions only"
+    counted_passes: int | None = None
+    """How many of the saved passes are the system's output; None counts all."""
+    parameters: int | None = None
+    seed: int | None = None
+    trained_on: tuple[str, ...] = ()
+    """The sets it was trained on, as its model has them."""
+    checkpoint: str | None = None
+    note: str = ""
+    training: Training | None = None
+    sets: Mapping[str, SetFacts] = field(default_factory=dict)
+
+    def with_set(self, name: str, facts: SetFacts) -> Manifest:
+        """Return the manifest with the facts of the set ``name``."""
+        return replace(self, sets=dict(sorted({**self.sets, name: facts}.items())))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the manifest as JSON has it; a set without a fingerprint has no such key."""
+        fields = asdict(self)
+        for facts in fields["sets"].values():
+            if facts["fingerprint"] is None:
+                del facts["fingerprint"]
+        return fields
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Manifest:
+        """Return the manifest that ``to_dict`` wrote."""
+        sets = {name: SetFacts(**facts) for name, facts in values.get("sets", {}).items()}
+        training = None if values.get("training") is None else Training(**values["training"])
+        trained_on = tuple(values.get("trained_on", ()))
+        return cls(**{**values, "trained_on": trained_on, "training": training, "sets": sets})
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A folder of saved outputs."""
+
+    folder: Path
+
+    def names(self) -> list[str]:
+        """Return the systems that have a manifest, in order."""
+        return sorted(path.parent.name for path in self.folder.glob(f"*/{MANIFEST}"))
+
+    def read_manifest(self, name: str) -> Manifest | None:
+        """Return what is known of the system ``name``; None where nothing of it is saved."""
+        path = self.folder / name / MANIFEST
+        if not path.is_file():
+            return None
+        try:
+            return Manifest.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, TypeError, AttributeError) as error:
+            raise InputError(f"{path}: is no manifest of saved predictions: {error}") from None
+
+    def write_manifest(self, manifest: Manifest) -> None:
+        """Write the manifest into the folder of its system."""
+        (self.folder / manifest.name).mkdir(parents=True, exist_ok=True)
+        write_json(self.folder / manifest.name / MANIFEST, manifest.to_dict())
+
+    def path(self, name: str, dataset: str) -> Path:
+        """Return the file that the outputs of ``name`` on ``dataset`` go to."""
+        return self.folder / name / f"{file_stem(dataset)}{SUFFIXES[0]}"
+
+    def find(self, name: str, dataset: str) -> Path | None:
+        """Return the file of the outputs of ``name`` on ``dataset``; None where there is none."""
+        return find_outputs(self.folder / name, dataset)
+
+    def read(self, name: str, dataset: str) -> Outputs | None:
+        """Return the saved outputs of ``name`` on ``dataset``; None where there are none."""
+        path = self.find(name, dataset)
+        return None if path is None else read_outputs(path)
+
+    def write(self, name: str, dataset: str, outputs: Outputs) -> Path:
+        """Write the outputs of ``name`` on ``dataset``, whole, and return their file."""
+        path = self.path(name, dataset)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_rows(path, ({"id": key, "passes": list(passes)} for key, passes in outputs.items()))
+        path.with_suffix("").unlink(missing_ok=True)  # the same set, not packed
+        return path
+
+
+def file_stem(dataset: str) -> str:
+    """Return the name of a set's file, less its suffix: ``canard/test.qonly`` is ``canard.test.qonly``."""
+    return dataset.strip("./").replace("/", ".")
+
+
+def find_outputs(folder: Path, dataset: str) -> Path | None:
+    """Return the file of outputs on ``dataset`` in ``folder``, packed or not; None where there is none."""
+    paths = (folder / f"{file_stem(dataset)}{suffix}" for suffix in SUFFIXES)
+    return next((path for path in paths if path.is_file()), None)
 
 
 def read_outputs(path: str | Path) -> Outputs:
@@ -85,7 +212,7 @@ def trim(question: str, passes: Sequence[str]) -> list[str]:
     return kept
 
 
-def read_limit(manifest: Path) -> int | None:
+def _read_limit(manifest: Path) -> int | None:
     """Return how many passes count, as the manifest says; None where it does not, or is not there."""
     if not manifest.is_file():
         return None

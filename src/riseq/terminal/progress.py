@@ -51,12 +51,12 @@ def track(
 def report(
     items: Iterable[T],
     total: int | None,
-    tell: Callable[[str], None],
+    log: Callable[[str], None],
     done: int = 0,
     clock: Callable[[], float] = monotonic,
     size: Callable[[T], int] = _count_one,
 ) -> Generator[T]:
-    """Yield ``items`` and ``tell`` in a line, once in a while, how far they are: what a log has in place of a bar."""
+    """Yield ``items`` and ``log`` once in a while how far they are: a line in place of a bar."""
     began = last = clock()
     count = 0
     for item in items:
@@ -65,7 +65,7 @@ def report(
         now = clock()
         if now - last >= LINE_SECONDS:
             last = now
-            tell(_describe(count, done, total, count / (now - began)))
+            log(_describe(count, done, total, count / (now - began)))
 
 
 class _RateColumn(ProgressColumn):

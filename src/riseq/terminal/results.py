@@ -55,13 +55,13 @@ def mark_edits(before: str, edits: Iterable[TextEdit], marked: bool) -> Text:
 
 
 def needs_marks(console: Console) -> bool:
-    """Return whether edits have to be told by marks, for want of colours."""
+    """Return whether edits need marks, for want of colours."""
     return not console.is_terminal or console.no_color or console.color_system is None
 
 
 def _lines(example: Example, result: Simplification, marked: bool) -> Iterator[tuple[str, Text]]:
-    for place, utterance in enumerate(example.context):
-        yield "" if place else "context", Text(utterance, style="dim")
+    for index, utterance in enumerate(example.context):
+        yield "" if index else "context", Text(utterance, style="dim")
     yield "question", Text(result.question)
     passes = list(_passes(result, marked))
     for number, text in enumerate(passes, 1):
@@ -99,8 +99,8 @@ def explain(console: Console, result: Simplification) -> None:
     _print(console, "result", Text(result.text, style="bold"))
     if result.confidence is not None:
         _print(console, "confidence", Text(f"{result.confidence:.0%}", style=_colour(result.confidence)))
-    for place, one in enumerate(result.alternatives):
-        _print(console, "" if place else "forms", _describe_form(one))
+    for index, one in enumerate(result.alternatives):
+        _print(console, "" if index else "forms", _show_probability(one.probability).append(one.text))
     if result.truncated:
         _print(console, "note", Text("the dialogue or the question is longer than the model reads", style="yellow"))
 
@@ -111,10 +111,7 @@ def _print(console: Console, label: str, text: Text) -> None:
 
 def _describe(edit: TextEdit) -> Text:
     """Return one edit in words, after its probability where it has one."""
-    text = Text()
-    if edit.probability is not None:
-        text.append(f"{edit.probability:4.0%}  ", style=_colour(edit.probability))
-    text.append(f"{edit.op.name.lower()} ")
+    text = _show_probability(edit.probability).append(f"{edit.op.name.lower()} ")
     if edit.old:
         text.append(edit.old, style="red")
     if edit.old and edit.new:
@@ -124,12 +121,8 @@ def _describe(edit: TextEdit) -> Text:
     return text
 
 
-def _describe_form(form: Simplification) -> Text:
-    """Return an alternative's text, after its probability where it has one."""
-    text = Text()
-    if form.probability is not None:
-        text.append(f"{form.probability:4.0%}  ", style=_colour(form.probability))
-    return text.append(form.text)
+def _show_probability(probability: float | None) -> Text:
+    return Text() if probability is None else Text.assemble((f"{probability:4.0%}  ", _colour(probability)))
 
 
 def _colour(probability: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from rich import box
 from rich.console import Console
@@ -27,7 +27,7 @@ SCORE_TITLES = {
 
 def show_scores(console: Console, rows: Mapping[str, Scores]) -> None:
     """Print one row of scores a system, rounded as in the paper."""
-    table = _table(console, "system", *SCORE_TITLES.values())
+    table = open_table(console, "system", *SCORE_TITLES.values())
     for name, scores in rows.items():
         table.add_row(name, *(_format_score(key, value) for key, value in scores.as_dict().items()))
     console.print(table)
@@ -35,7 +35,7 @@ def show_scores(console: Console, rows: Mapping[str, Scores]) -> None:
 
 def show_stats(console: Console, stats: DatasetStats) -> None:
     """Print what a set is like: counts, lengths with their mean, median and maximum, and shares of its targets."""
-    table = _table(console, "", "count", "%", "mean", "median", "max")
+    table = open_table(console, "", "count", "%", "mean", "median", "max")
     of_rows, of_targets = max(1, stats.rows), max(1, stats.with_target)
     table.add_row("questions", f"{stats.rows:,}")
     table.add_row("with context", f"{stats.with_context:,}", f"{100 * stats.with_context / of_rows:.1f}")
@@ -54,17 +54,17 @@ def show_stats(console: Console, stats: DatasetStats) -> None:
 
 def show_coverage(console: Console, coverage: Mapping[int, float]) -> None:
     """Print the share of pairs that the k most frequent phrases reach, for each k."""
-    table = _table(console, "phrases", "pairs reached %")
+    table = open_table(console, "phrases", "pairs reached %")
     for size, share in coverage.items():
         table.add_row(f"{size:,}", f"{100 * share:.1f}")
     console.print(table)
 
 
-def _table(console: Console, first: str, *others: str) -> Table:
+def open_table(console: Console, first: str, *others: str, left: Collection[str] = ()) -> Table:
+    """Return an empty table: its first column and those in ``left`` are words, the others numbers."""
     table = Table(box=box.SIMPLE_HEAD if console.is_terminal else None, header_style="bold")
-    table.add_column(first, no_wrap=True)
-    for title in others:
-        table.add_column(title, justify="right", no_wrap=True)
+    for title in (first, *others):
+        table.add_column(title, justify="left" if title in (first, *left) else "right", no_wrap=True)
     return table
 
 

@@ -1,4 +1,4 @@
-"""What the report is made from: the sets, and every system's saved outputs on them, each read and measured once."""
+"""What the report is made from: the sets, and every system's saved outputs on them, each read and scored once."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from riseq.data.dataset import load_dataset
-from riseq.metrics.measured import Measured, measure
 from riseq.metrics.passes import text_after
-from riseq.reproduce.plan import BY_NAME, PLAN, PREDICTIONS, Group, Planned
-from riseq.reproduce.store import Store
-from riseq.systems.saved import Outputs, trim
+from riseq.metrics.scores import ExampleScores, score_examples
+from riseq.reproduce.plan import BY_NAME, PLAN, PREDICTIONS, Group, PlannedSystem
+from riseq.systems.saved import Outputs, Store, trim
 from riseq.text.pieces import scoring_form
 from riseq.types import Example, InputError
 
 _BASELINES = frozenset(planned.system for planned in PLAN if planned.group == "baseline")
 
 
-class Evidence:
+class Scoreboard:
     """The saved outputs of a store, joined with the sets they are of."""
 
     def __init__(
@@ -30,36 +29,34 @@ class Evidence:
         load: Callable[[str], Sequence[Example]] = lambda name: load_dataset(name, need_target=True),
         shown_as: str = PREDICTIONS,
     ) -> None:
-        """Take a ``store``; ``limit`` takes the first rows of each set alone, ``shown_as`` is its name in commands."""
+        """Read a ``store``, of each set the first ``limit`` rows alone; ``shown_as`` is its name in commands."""
         self.store, self.limit, self._load, self._shown_as = store, limit, load, shown_as
         self.manifests = {name: found for name in store.names() if (found := store.read_manifest(name))}
         self._sets: dict[str, list[Example]] = {}
         self._gold: dict[str, tuple[list[str], list[str]]] = {}
         self._passes: dict[tuple[str, str], list[list[str]] | None] = {}
-        self._measured: dict[tuple[str, str, int | None], Measured] = {}
+        self._scores: dict[tuple[str, str, int | None], ExampleScores] = {}
 
-    def systems(self, *groups: Group) -> list[Planned]:
+    def systems(self, *groups: Group) -> list[PlannedSystem]:
         """Return the systems of the tables, run or not: the paper's, then those that only the store has.
 
         One of the latter is a baseline where it is another model of one, and else compared with them, as RISE is.
         """
-        own = [
-            Planned(name, manifest.title, manifest.system, "baseline" if manifest.system in _BASELINES else "rise")
-            for name, manifest in self.manifests.items()
+        own = (
+            PlannedSystem(name, found.title, found.system, "baseline" if found.system in _BASELINES else "rise")
+            for name, found in self.manifests.items()
             if name not in BY_NAME
-        ]
-        every = [one if one.name not in self.manifests else self._titled(one) for one in PLAN]
-        return [one for one in (*every, *own) if one.group in groups]
+        )
+        return [one for one in (*map(self._titled, PLAN), *own) if one.group in groups]
 
-    def _titled(self, planned: Planned) -> Planned:
-        return replace(planned, title=self.manifests[planned.name].title)
+    def _titled(self, planned: PlannedSystem) -> PlannedSystem:
+        found = self.manifests.get(planned.name)
+        return planned if found is None else replace(planned, title=found.title)
 
-    def main_system(self) -> Planned | None:
+    def main_system(self) -> PlannedSystem | None:
         """Return the system whose passes and cases are looked at: the large RISE where it was run, else the small."""
-        for name in ("rise-large", "rise-small"):
-            if name in self.manifests:
-                return self._titled(BY_NAME[name])
-        return next(iter(one for one in self.systems("rise") if one.name in self.manifests), None)
+        ran = [one for one in self.systems("rise") if one.name in self.manifests]
+        return min(ran, key=lambda one: ("rise-large", "rise-small", one.name).index(one.name), default=None)
 
     def examples(self, dataset: str) -> list[Example]:
         """Return the examples of a set."""
@@ -95,21 +92,20 @@ class Evidence:
         after = self.counted(name) if limit is None else limit
         return [text_after(one.question, made, after) for one, made in zip(self.examples(dataset), passes, strict=True)]
 
-    def measured(self, name: str, dataset: str, limit: int | None = None) -> Measured | None:
+    def scores(self, name: str, dataset: str, limit: int | None = None) -> ExampleScores | None:
         """Return the metrics of a system's outputs; None where none are saved."""
         key = (name, dataset, limit)
-        if key not in self._measured:
+        if key not in self._scores:
             texts = self.texts(name, dataset, limit)
             if texts is None:
                 return None
-            self._measured[key] = measure([scoring_form(text) for text in texts], self.targets(dataset))
-        return self._measured[key]
+            self._scores[key] = score_examples([scoring_form(text) for text in texts], self.targets(dataset))
+        return self._scores[key]
 
     def rescore_command(self, name: str, dataset: str) -> str:
         """Return the command that prints a system's scores on a set from its saved outputs."""
-        path = self.store.find(name, dataset)
-        file = path.name if path is not None else self.store.place(name, dataset).name
-        model = f"{self._shown_as}/{name}/{file}"
+        path = self.store.find(name, dataset) or self.store.path(name, dataset)
+        model = f"{self._shown_as}/{name}/{path.name}"
         return shlex.join(["riseq", "evaluate", "--system", "saved", "--model", model, "--data", dataset])
 
     def made_by(self, name: str, dataset: str) -> str | None:
@@ -123,14 +119,8 @@ class Evidence:
         passes = self.passes(name, dataset) or []
         texts = self.texts(name, dataset) or []
         return [
-            {
-                "id": one.id,
-                "turn": find_turn(one),
-                "question": one.question,
-                "target": one.target,
-                "passes": made,
-                "prediction": text,
-            }
+            {"id": one.id, "turn": find_turn(one), "question": one.question, "target": one.target}
+            | {"passes": made, "prediction": text}
             for one, made, text in zip(self.examples(dataset), passes, texts, strict=True)
         ]
 
