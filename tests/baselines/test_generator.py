@@ -6,18 +6,21 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor
+from transformers import DynamicCache
 
+from riseq.baselines.generation import QUESTION_PIECES, collate_sources, encode_source, join_pieces, name_pieces
 from riseq.baselines.generator import (
     TARGET_PIECES,
+    BatchDecoder,
     Generator,
     GeneratorCheckpoint,
     GeneratorConfig,
-    GeneratorStepper,
+    SourceBatch,
     initialise_generator,
     load_generator,
     save_generator,
 )
-from riseq.baselines.inputs import QUESTION_PIECES, SourceBatch, Speller, collate_sources, read_source
 from riseq.model.backbone import load_backbone
 from riseq.model.transformer import BackboneConfig
 from riseq.text.pieces import Pieces
@@ -50,7 +53,22 @@ def make_generator(family: Family = "bert", copies: bool = True) -> tuple[Genera
 
 
 def make_batch(pieces: Pieces, count: int = 6) -> SourceBatch:
-    return collate_sources([read_source(pieces, example) for example in make_examples(count)], pieces)
+    return collate_sources([encode_source(pieces, example) for example in make_examples(count)], pieces)
+
+
+class Steps:
+    """The log-probabilities [B, K, V] of a batch's next pieces, step by step, the past kept."""
+
+    def __init__(self, network: Generator, batch: SourceBatch) -> None:
+        self.decoder, self.past = BatchDecoder(network, batch), DynamicCache()
+
+    def step(self, ids_BK: Tensor) -> Tensor:
+        found = self.decoder(ids_BK.flatten()[:, None], self.past).logits
+        return torch.as_tensor(found).view(*ids_BK.shape, -1)
+
+
+def begin(network: Generator, batch: SourceBatch, pieces: Pieces, beams: int = 1) -> Tensor:
+    return Steps(network, batch).step(torch.full((len(batch.ids_BL), beams), pieces.cls_id))
 
 
 @FAMILIES
@@ -58,7 +76,7 @@ def make_batch(pieces: Pieces, count: int = 6) -> SourceBatch:
 @torch.no_grad()
 def test_the_next_piece_has_a_distribution(family: Family, copies: bool) -> None:
     network, pieces = make_generator(family, copies)
-    scores = GeneratorStepper(network, make_batch(pieces), pieces.cls_id, beams=3).begin()
+    scores = begin(network, make_batch(pieces), pieces, beams=3)
     assert scores.shape == (6, 3, len(pieces))
     torch.testing.assert_close(scores.exp().sum(-1), torch.ones(6, 3))
 
@@ -70,7 +88,7 @@ def test_the_mixture_is_what_its_parts_say() -> None:
     memory = network.encode(batch)
     states = network.decode(torch.full((6, 1), pieces.cls_id), memory, batch)
     assert network.copier is not None
-    weights, attention = network.copier(states, memory, torch.stack([batch.question_BL, batch.context_BL]))
+    weights, attention = network.copier(states, memory, batch.copy_masks_2BL)
     wanted = weights[:, :, :1].exp() * network.score_pieces(states).exp()
     for row in range(6):
         for place, piece in enumerate(batch.ids_BL[row].tolist()):
@@ -89,7 +107,7 @@ def test_a_network_that_only_copies_says_the_pieces_of_its_source_and_no_others(
         network.copier.mix.weight.zero_()
         network.copier.mix.bias.fill_(-60.0)
         network.copier.mix.bias[source] = 60.0
-        probabilities = GeneratorStepper(network, batch, pieces.cls_id).begin().exp()[:, 0]
+        probabilities = begin(network, batch, pieces).exp()[:, 0]
         for row in range(len(mask)):
             own = set(batch.ids_BL[row][mask[row]].tolist())
             if own:  # a first question has no context to copy
@@ -104,8 +122,8 @@ def test_without_a_context_nothing_is_copied_from_it() -> None:
     network, pieces = make_generator()
     assert network.copier is not None
     network.copier.mix.bias.copy_(torch.tensor([0.0, 0.0, 50.0]))
-    batch = collate_sources([read_source(pieces, Example("1", (), "Who was he?"))], pieces)
-    scores = GeneratorStepper(network, batch, pieces.cls_id).begin().exp()
+    batch = collate_sources([encode_source(pieces, Example("1", (), "Who was he?"))], pieces)
+    scores = begin(network, batch, pieces).exp()
     torch.testing.assert_close(scores.sum(), torch.tensor(1.0))
     assert not batch.context_BL.any()
 
@@ -120,8 +138,8 @@ def test_keeping_the_past_changes_nothing(family: Family, copies: bool) -> None:
     before = torch.cat([torch.full((6, 1), pieces.cls_id), written[:, :-1]], dim=1)
     memory = network.encode(batch)
     at_once = network.score_next(network.decode(before, memory, batch), memory, batch)
-    stepper = GeneratorStepper(network, batch, pieces.cls_id)
-    found = [stepper.begin(), *(stepper.step(written[:, t : t + 1]) for t in range(6))]
+    steps = Steps(network, batch)
+    found = [steps.step(before[:, t : t + 1]) for t in range(7)]
     torch.testing.assert_close(torch.cat(found, dim=1), at_once, atol=1e-4, rtol=1e-4)
 
 
@@ -129,13 +147,14 @@ def test_keeping_the_past_changes_nothing(family: Family, copies: bool) -> None:
 def test_reordered_beams_go_on_from_the_beams_they_were() -> None:
     network, pieces = make_generator()
     batch = make_batch(pieces, 2)
-    stepper = GeneratorStepper(network, batch, pieces.cls_id, beams=3)
-    stepper.begin()
-    stepper.step(torch.tensor([[5, 6, 7], [8, 9, 10]]))
-    stepper.reorder(torch.tensor([[2, 0, 0], [1, 1, 2]]))
-    found = stepper.step(torch.tensor([[11, 12, 13], [14, 15, 16]]))
-    plain = GeneratorStepper(network, batch, pieces.cls_id, beams=3)
-    plain.begin()
+    start = torch.full((2, 3), pieces.cls_id)
+    steps = Steps(network, batch)
+    steps.step(start)
+    steps.step(torch.tensor([[5, 6, 7], [8, 9, 10]]))
+    steps.past.reorder_cache(torch.LongTensor([2, 0, 0, 4, 4, 5]))
+    found = steps.step(torch.tensor([[11, 12, 13], [14, 15, 16]]))
+    plain = Steps(network, batch)
+    plain.step(start)
     plain.step(torch.tensor([[7, 5, 5], [9, 9, 10]]))
     torch.testing.assert_close(found, plain.step(torch.tensor([[11, 12, 13], [14, 15, 16]])))
 
@@ -159,10 +178,10 @@ def test_the_loss_is_the_distributions_own(copies: bool) -> None:
 @torch.no_grad()
 def test_padding_changes_nothing() -> None:
     network, pieces = make_generator()
-    sources = [read_source(pieces, example) for example in make_examples(6)]
-    together = GeneratorStepper(network, collate_sources(sources, pieces), pieces.cls_id).begin()
+    sources = [encode_source(pieces, example) for example in make_examples(6)]
+    together = begin(network, collate_sources(sources, pieces), pieces)
     for row, source in enumerate(sources):
-        alone = GeneratorStepper(network, collate_sources([source], pieces), pieces.cls_id).begin()
+        alone = begin(network, collate_sources([source], pieces), pieces)
         torch.testing.assert_close(alone[0], together[row], atol=1e-4, rtol=1e-4)
 
 
@@ -207,16 +226,16 @@ def test_another_folder_is_told(tmp_path: Path) -> None:
 
 def test_a_long_question_is_read_up_to_a_whole_word() -> None:
     pieces = make_pieces("bert")
-    source = read_source(pieces, Example("1", (), "band " * 60 + "zzzzzzzzzz"))
+    source = encode_source(pieces, Example("1", (), "band " * 60 + "zzzzzzzzzz"))
     assert (source.question, source.truncated) == (60, True)
-    assert read_source(pieces, Example("1", (), "band " * QUESTION_PIECES)).truncated is False
+    assert encode_source(pieces, Example("1", (), "band " * QUESTION_PIECES)).truncated is False
     assert QUESTION_PIECES < TARGET_PIECES
 
 
 def test_pieces_become_words() -> None:
     pieces = make_pieces("bert")
-    speller = Speller(pieces)
+    names = name_pieces(pieces)
     ids = [pieces.cls_id, *pieces.encode(["who", "was", "zappa", "?"]).ids, pieces.sep_id]
-    assert speller.words(ids) == ["who", "was", "zappa", "?"]
-    assert speller.words([pieces.vocabulary["##a"], pieces.vocabulary["##b"], 10_000]) == ["ab"]
-    assert speller.words([]) == []
+    assert join_pieces(names, ids) == ["who", "was", "zappa", "?"]
+    assert join_pieces(names, [pieces.vocabulary["##a"], pieces.vocabulary["##b"], 10_000]) == ["ab"]
+    assert join_pieces(names, []) == []

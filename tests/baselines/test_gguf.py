@@ -1,24 +1,27 @@
-"""GGUF files, written here bit by bit, and the language model that comes out of one."""
+"""Language models in GGUF files, as llama.cpp's own package writes them."""
 
 from __future__ import annotations
 
-import struct
+import json
+import sys
 from pathlib import Path
 from typing import Any
 
+import gguf
 import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
+from gguf import GGMLQuantizationType as Packing
+from tokenizers import Tokenizer
 
-from riseq.baselines.gguf import GgufFile, main, unpack_llama
 from riseq.baselines.language_model import LanguageModel
 from riseq.types import InputError
 from tiny_language_model import make_llama, make_tokenizer
 from tiny_world import make_rows
 
-Floats = NDArray[np.float32]
-BACK = {
+NAMES = {
+    "model.embed_tokens": "token_embd",
+    "model.norm": "output_norm",
     "input_layernorm": "attn_norm",
     "self_attn.q_proj": "attn_q",
     "self_attn.k_proj": "attn_k",
@@ -29,146 +32,128 @@ BACK = {
     "mlp.up_proj": "ffn_up",
     "mlp.down_proj": "ffn_down",
 }
+TEXT = "Did Ada Lovelace win a prize in 1843?"
 
 
-def pack(kind: int, tensor: Floats) -> bytes:
-    """Return a tensor as the kind has it: F32, F16, Q4_0, Q4_1 or Q8_0."""
-    if kind in (0, 1):
-        return tensor.astype("<f4" if kind == 0 else "<f2").tobytes()
-    found = b""
-    for block in tensor.reshape(-1, 32):
-        if kind == 8:
-            scale = np.float16(np.abs(block).max() / 127)
-            found += scale.tobytes() + np.round(block / max(float(scale), 1e-9)).astype(np.int8).tobytes()
-            continue
-        low = np.float16(block.min() if kind == 3 else 0)
-        scale = np.float16((block.max() - block.min()) / 15 if kind == 3 else np.abs(block).max() / 7)
-        shifted = block - np.float32(low) if kind == 3 else block + 8 * np.float32(scale)
-        numbers = np.clip(np.round(shifted / max(float(scale), 1e-9)), 0, 15).astype(np.uint8)
-        found += scale.tobytes() + (low.tobytes() if kind == 3 else b"")
-        found += (numbers[:16] | (numbers[16:] << 4)).astype(np.uint8).tobytes()
-    return found
-
-
-def write_gguf(path: Path, metadata: dict[str, Any], tensors: dict[str, tuple[int, Floats]]) -> Path:
-    def text(value: str) -> bytes:
-        return struct.pack("<Q", len(value.encode())) + value.encode()
-
-    def value_of(value: Any) -> tuple[int, bytes]:
-        if isinstance(value, str):
-            return 8, text(value)
-        if isinstance(value, float):
-            return 6, struct.pack("<f", value)
-        if isinstance(value, list):
-            kinds = [value_of(item) for item in value]
-            return 9, struct.pack("<IQ", kinds[0][0], len(kinds)) + b"".join(body for _, body in kinds)
-        return 4, struct.pack("<I", value)
-
-    head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(metadata))
-    for key, value in metadata.items():
-        kind, body = value_of(value)
-        head += text(key) + struct.pack("<I", kind) + body
-    data = b""
-    for name, (kind, tensor) in tensors.items():
-        data += b"\0" * (-len(data) % 32)
-        head += text(name) + struct.pack("<I", tensor.ndim)
-        head += struct.pack(f"<{tensor.ndim}Q", *tensor.shape[::-1]) + struct.pack("<IQ", kind, len(data))
-        data += pack(kind, tensor)
-    path.write_bytes(head + b"\0" * (-len(head) % 32) + data)
-    return path
-
-
-@pytest.mark.parametrize(("kind", "worst"), [(0, 0.0), (1, 1e-3), (2, 0.3), (3, 0.2), (8, 0.02)])
-def test_tensors_come_back_as_near_as_their_bits_allow(tmp_path: Path, kind: int, worst: float) -> None:
-    wanted = np.random.default_rng(1).normal(size=(5, 64)).astype(np.float32)
-    path = write_gguf(tmp_path / "a.gguf", {"general.name": "a"}, {"first": (0, wanted[0]), "second": (kind, wanted)})
-    file = GgufFile(path)
-    assert list(file.names()) == ["first", "second"]
-    assert np.abs(file.tensor("second") - wanted).max() <= worst
-    np.testing.assert_array_equal(file.tensor("first"), wanted[0])
-
-
-def test_four_bits_are_unpacked_in_their_order(tmp_path: Path) -> None:
-    # Sixteen levels, each twice: exactly what four bits with a scale and a least value can say.
-    wanted = np.concatenate([np.arange(16), np.arange(16)[::-1]]).astype(np.float32)[None] * 0.5 - 3
-    file = GgufFile(write_gguf(tmp_path / "a.gguf", {"a": 1}, {"t": (3, wanted)}))
-    np.testing.assert_array_equal(file.tensor("t"), wanted)
-
-
-def test_broken_files_are_told(tmp_path: Path) -> None:
-    whole = write_gguf(tmp_path / "a.gguf", {"a": "text"}, {"t": (0, np.ones((4, 32), dtype=np.float32))})
-    (tmp_path / "b").write_bytes(b"PK12345")
-    (tmp_path / "c").write_bytes(whole.read_bytes()[:40])
-    (tmp_path / "d").write_bytes(whole.read_bytes()[:-8])
-    for name, told in (("b", "does not start with GGUF"), ("c", "broken GGUF near byte"), ("none", "cannot be read")):
-        with pytest.raises(InputError, match=told):
-            GgufFile(tmp_path / name)
-    with pytest.raises(InputError, match="is cut short"):
-        GgufFile(tmp_path / "d").tensor("t")
-    with pytest.raises(InputError, match="no tensor 'x'"):
-        GgufFile(whole).tensor("x")
-
-
-def write_llama(path: Path, weights: int) -> tuple[Path, Any, Any]:
-    """Return a GGUF file as llama.cpp writes it, and the model and tokenizer it was written from."""
+def write_llama(path: Path, packing: Packing) -> tuple[Any, Tokenizer]:
+    """Write a GGUF file and return the model and the tokenizer it was written from."""
     tokenizer = make_tokenizer(make_rows())
     model = make_llama(tokenizer.get_vocab_size())
-    tokens = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().__getitem__)
-    import json
-
-    merges = [" ".join(pair) for pair in json.loads(tokenizer.to_str())["model"]["merges"]]
     config = model.config
-    metadata = {
-        "general.architecture": "llama",
-        "llama.block_count": 2,
-        "llama.context_length": 512,
-        "llama.embedding_length": config.hidden_size,
-        "llama.feed_forward_length": config.intermediate_size,
-        "llama.attention.head_count": config.num_attention_heads,
-        "llama.attention.head_count_kv": config.num_key_value_heads,
-        "llama.attention.layer_norm_rms_epsilon": config.rms_norm_eps,
-        "llama.rope.freq_base": 10_000.0,
-        "tokenizer.ggml.model": "gpt2",
-        "tokenizer.ggml.tokens": tokens,
-        "tokenizer.ggml.token_type": [3] + [1] * (len(tokens) - 1),
-        "tokenizer.ggml.merges": merges,
-        "tokenizer.ggml.eos_token_id": 0,
-    }
-    tensors = {}
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    writer.add_rope_freq_base(10_000.0)
+    writer.add_tokenizer_model("gpt2")
+    tokens = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().__getitem__)
+    writer.add_token_list(tokens)
+    writer.add_token_types([gguf.TokenType.CONTROL] + [gguf.TokenType.NORMAL] * (len(tokens) - 1))
+    writer.add_token_merges([" ".join(pair) for pair in json.loads(tokenizer.to_str())["model"]["merges"]])
+    writer.add_eos_token_id(0)
     for name, tensor in model.state_dict().items():
-        array = tensor.numpy()
         if name == "lm_head.weight":
             continue
-        if name.startswith("model.layers."):
-            number, part = name.removeprefix("model.layers.").removesuffix(".weight").split(".", 1)
-            theirs = f"blk.{number}.{BACK[part]}"
-            heads = {"attn_q": 4, "attn_k": 2}.get(BACK[part])
-            if heads:  # llama.cpp's own permutation, from its converter
-                array = array.reshape(heads, 2, array.shape[0] // heads // 2, -1).swapaxes(1, 2).reshape(array.shape)
-        else:
-            theirs = {"model.embed_tokens": "token_embd", "model.norm": "output_norm"}[name.removesuffix(".weight")]
-        tensors[f"{theirs}.weight"] = (weights if array.ndim > 1 else 0, array)
-    return write_gguf(path, metadata, tensors), model, tokenizer
+        array = tensor.numpy()
+        block, part = "", name.removesuffix(".weight")
+        if part.startswith("model.layers."):
+            number, part = part.removeprefix("model.layers.").split(".", 1)
+            block = f"blk.{number}."
+        heads = {"self_attn.q_proj": 4, "self_attn.k_proj": 2}.get(part)
+        if heads:  # llama.cpp's own permutation, from its converter
+            array = array.reshape(heads, 2, array.shape[0] // heads // 2, -1).swapaxes(1, 2).reshape(array.shape)
+        kind = packing if array.ndim > 1 else Packing.F32
+        packed = gguf.quants.quantize(np.ascontiguousarray(array), kind)
+        writer.add_tensor(f"{block}{NAMES[part]}.weight", packed, raw_dtype=kind)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return model, tokenizer
 
 
 @torch.no_grad()
-def test_a_llama_comes_out_as_it_went_in(tmp_path: Path) -> None:
-    path, model, tokenizer = write_llama(tmp_path / "tiny.gguf", weights=0)
-    assert main([str(path), str(tmp_path / "tiny")]) == 0
-    found = LanguageModel.load(tmp_path / "tiny")
-    text = "Did Ada Lovelace win a prize in 1843?"
-    ids = tokenizer.encode(text).ids
-    assert found.tokenizer.encode(text).ids == ids
+@pytest.mark.parametrize(
+    ("packing", "worst"), [(Packing.F32, 0.0), (Packing.F16, 1e-4), (Packing.Q8_0, 1e-3), (Packing.Q4_1, 1e-2)]
+)
+def test_a_llama_comes_out_as_it_went_in(tmp_path: Path, packing: Packing, worst: float) -> None:
+    model, tokenizer = write_llama(tmp_path / "tiny.gguf", packing)
+    found = LanguageModel.load(tmp_path / "tiny.gguf")
+    ids = tokenizer.encode(TEXT).ids
+    assert found.tokenizer.encode(TEXT).ids == ids
+    assert found.tokenizer.decode(ids) == TEXT
     assert found.end_id == 0
-    scores = found.network(input_ids=torch.tensor([ids])).logits
-    torch.testing.assert_close(scores, model(input_ids=torch.tensor([ids])).logits, atol=2e-3, rtol=1e-2)
+    state = found.network.state_dict()
+    assert all(tensor.dtype == torch.float32 for tensor in state.values())
+    assert max(float((state[name] - tensor).abs().max()) for name, tensor in model.state_dict().items()) <= worst
+    if packing == Packing.F32:
+        wanted = model(input_ids=torch.tensor([ids])).logits
+        torch.testing.assert_close(found.network(input_ids=torch.tensor([ids])).logits, wanted)
 
 
-def test_other_models_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write_gguf(tmp_path / "a.gguf", {"general.architecture": "bert"}, {})
-    with pytest.raises(InputError, match="expected a llama model"):
-        unpack_llama(path, tmp_path / "out")
-    assert main([str(path), str(tmp_path / "out")]) == 2
-    assert capsys.readouterr().err.startswith("riseq: ")
-    assert main([]) == 2
-    assert not (tmp_path / "out").exists()
+def test_it_learns_and_is_saved_as_a_plain_folder(tmp_path: Path) -> None:
+    write_llama(tmp_path / "tiny.gguf", Packing.Q4_1)
+    model = LanguageModel.load(tmp_path / "tiny.gguf")
+    ids = torch.tensor([model.encode_target(TEXT)])
+    optimiser = torch.optim.AdamW(model.network.parameters(), lr=1e-3)
+    losses = []
+    for _ in range(3):
+        loss = model.network(input_ids=ids, labels=ids).loss
+        loss.backward()
+        optimiser.step()
+        optimiser.zero_grad()
+        losses.append(loss.item())
+    assert losses[2] < losses[0]
+    model.save(tmp_path / "folder", {"epoch": 1}, "# card\n")
+    config = json.loads((tmp_path / "folder" / "config.json").read_text())
+    assert (config["architectures"], config["model_type"]) == (["LlamaForCausalLM"], "llama")
+    assert "quantization_config" not in config
+    found = LanguageModel.load(tmp_path / "folder")
+    assert found.facts == {"epoch": 1}
+    with torch.no_grad():
+        torch.testing.assert_close(found.network(ids).logits, model.network(ids).logits)
+    assert model.network.half().dtype == torch.float16
+
+
+def test_the_file_that_is_named_is_read_not_one_of_its_name_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "there").mkdir()
+    write_llama(tmp_path / "there" / "tiny.gguf", Packing.F32)
+    (tmp_path / "tiny.gguf").write_bytes(b"nothing")
+    monkeypatch.chdir(tmp_path)
+    assert LanguageModel.load("there/tiny.gguf").end_id == 0
+
+
+def test_broken_files_are_refused(tmp_path: Path) -> None:
+    write_llama(tmp_path / "whole.gguf", Packing.Q8_0)
+    whole = (tmp_path / "whole.gguf").read_bytes()
+    broken = {"other": b"PK12345", "empty": b"", "head": whole[:40], "keys": whole[:3000], "weights": whole[:-800]}
+    for name, content in broken.items():
+        path = tmp_path / f"{name}.gguf"
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=rf"{name}\.gguf: not a language model that transformers reads"):
+            LanguageModel.load(path)
+    with pytest.raises(InputError, match="no such file; expected a GGUF file"):
+        LanguageModel.load(tmp_path / "none.gguf")
+
+
+def test_an_architecture_that_is_no_language_model_is_refused(tmp_path: Path) -> None:
+    writer = gguf.GGUFWriter(tmp_path / "a.gguf", "nothing")
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    with pytest.raises(InputError, match=r"a\.gguf: not a language model that transformers reads"):
+        LanguageModel.load(tmp_path / "a.gguf")
+
+
+def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_llama(tmp_path / "tiny.gguf", Packing.F32)
+    monkeypatch.setitem(sys.modules, "gguf", None)
+    monkeypatch.setattr("transformers.modeling_gguf_pytorch_utils.is_gguf_available", lambda *_: False)
+    with pytest.raises(InputError, match=r"needs the package 'gguf'; install it with: pip install 'riseq\[train\]'"):
+        LanguageModel.load(tmp_path / "tiny.gguf")

@@ -1,4 +1,4 @@
-"""The language model: what it is asked, and that keeping the past changes nothing."""
+"""The language model: its prompts, its outputs in batches, its folder, and GGUF files."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from riseq.baselines.decoding import decode_greedily
-from riseq.baselines.generation import write_by_language_model
-from riseq.baselines.language_model import QUESTION_TOKENS, LanguageModel, LanguageModelStepper, pad_right
+from riseq.baselines.generation import LONGER, run_language_model
+from riseq.baselines.language_model import QUESTION_TOKENS, LanguageModel, pad
 from riseq.types import Example, InputError
-from tiny_language_model import write_language_model
+from tiny_language_model import make_llama, write_language_model
 from tiny_world import make_rows
 
 CPU = torch.device("cpu")
@@ -29,7 +28,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> LanguageModel:
 
 
 def test_a_prompt_has_the_last_utterances_and_the_question(model: LanguageModel) -> None:
-    first, second, third, _ = (model.ask(example) for example in EXAMPLES)
+    first, second, third, _ = (model.make_prompt(example) for example in EXAMPLES)
     assert model.tokenizer.decode(list(first.ids)) == (
         "Tell me about Alan Turing.\nAlan Turing is well known.\n\nQuestion: Did Alan Turing win a prize?\nFollow-up:"
     )
@@ -37,45 +36,56 @@ def test_a_prompt_has_the_last_utterances_and_the_question(model: LanguageModel)
     assert model.tokenizer.decode(list(second.ids)) == "\nQuestion: Why?\nFollow-up:"
     assert third.truncated
     assert third.question == QUESTION_TOKENS
-    told = model.tokenizer.decode(list(third.ids))
-    assert "Number 3?" in told
-    assert "Number 2?" not in told
+    text = model.tokenizer.decode(list(third.ids))
+    assert "Number 3?" in text
+    assert "Number 2?" not in text
 
 
-def test_an_answer_ends_and_reads_back(model: LanguageModel) -> None:
-    ids = model.answer("Did he win a prize?")
+def test_a_target_ends_and_reads_back(model: LanguageModel) -> None:
+    ids = model.encode_target("Did he win a prize?")
     assert ids[-1] == model.end_id
-    assert model.read(ids) == "Did he win a prize?"
-    assert model.read([]) == ""
+    assert model.decode(ids) == "Did he win a prize?"
+    assert model.decode([]) == ""
+
+
+def test_rows_are_padded_on_either_side() -> None:
+    for side, first in (("right", [5, 6, 0]), ("left", [0, 5, 6])):
+        ids, mask = pad([[5, 6], [7, 8, 9]], 0, side)  # type: ignore[arg-type]
+        assert ids.tolist() == [first, [7, 8, 9]]
+        assert mask.tolist() == [[int(k != 0) for k in first], [1, 1, 1]]
 
 
 @torch.no_grad()
-def test_keeping_the_past_and_padding_change_nothing(model: LanguageModel) -> None:
-    prompts = [model.ask(example) for example in EXAMPLES]
-    stepper = LanguageModelStepper(model, prompts, CPU)
-    written = torch.randint(1, 300, (4, 3))
-    found = [stepper.begin(), *(stepper.step(written[:, t : t + 1]) for t in range(3))]
-    for row, prompt in enumerate(prompts):
-        ids = torch.tensor([[*prompt.ids, *written[row].tolist()]])
-        wanted = model.network(input_ids=ids).logits[0, len(prompt.ids) - 1 :].log_softmax(-1)
-        torch.testing.assert_close(torch.cat([step[row] for step in found]), wanted, atol=1e-4, rtol=1e-3)
+@pytest.mark.parametrize("seed", range(3))
+def test_outputs_are_the_likeliest_token_each_time_whatever_the_batch(model: LanguageModel, seed: int) -> None:
+    """Neither padding on the left nor the kept past changes an output: one token at a time, alone, gives the same."""
+    network = make_llama(model.tokenizer.get_vocab_size(), seed)
+    for parameter in network.parameters():
+        parameter.mul_(4)  # sharp enough that no two tokens are alike to rounding
+    other = LanguageModel(network, model.tokenizer)
+    for output, example in zip(run_language_model(other, EXAMPLES, CPU), EXAMPLES, strict=True):
+        prompt = other.make_prompt(example)
+        written: list[int] = []
+        while len(written) < min(QUESTION_TOKENS, prompt.question + LONGER):
+            token = int(network(torch.tensor([[*prompt.ids, *written]])).logits[0, -1].argmax())
+            if token == other.end_id:
+                break
+            written.append(token)
+        assert output.text == other.decode(written)
 
 
-@torch.no_grad()
-def test_greedy_outputs_are_transformers_own(model: LanguageModel) -> None:
-    prompts = [model.ask(example) for example in EXAMPLES[:2]]
-    found = decode_greedily(LanguageModelStepper(model, prompts, CPU), torch.tensor([12, 12]), model.end_id)
-    for prompt, output in zip(prompts, found, strict=True):
-        ids, mask = pad_right([prompt.ids], model.end_id, CPU)
-        theirs = model.network.generate(ids, attention_mask=mask, max_new_tokens=12, do_sample=False)
-        cut = theirs[0, ids.shape[1] :].tolist()
-        assert list(output.ids) == (cut[: cut.index(model.end_id)] if model.end_id in cut else cut)
+def test_what_a_folder_proposes_for_generation_is_not_used(model: LanguageModel) -> None:
+    wanted = run_language_model(model, EXAMPLES[:1], CPU)
+    network = make_llama(model.tokenizer.get_vocab_size())
+    network.load_state_dict(model.network.state_dict())
+    network.generation_config.update(do_sample=True, temperature=9.0, repetition_penalty=5.0)
+    assert run_language_model(LanguageModel(network, model.tokenizer), EXAMPLES[:1], CPU) == wanted
 
 
-def test_odd_input_is_written_too_whatever_the_batch(model: LanguageModel) -> None:
-    together = write_by_language_model(model, EXAMPLES, CPU)
-    assert [written.truncated for written in together] == [False, False, True, False]
-    alone = [write_by_language_model(model, [example], CPU)[0] for example in EXAMPLES]
+def test_odd_input_has_an_output_whatever_the_batch(model: LanguageModel) -> None:
+    together = run_language_model(model, EXAMPLES, CPU)
+    assert [output.truncated for output in together] == [False, False, True, False]
+    alone = [run_language_model(model, [example], CPU)[0] for example in EXAMPLES]
     assert together == alone
 
 
@@ -84,12 +94,12 @@ def test_it_is_saved_as_transformers_reads_it(model: LanguageModel, tmp_path: Pa
     model.save(tmp_path / "m", facts, "# card\n", half=True)
     found = LanguageModel.load(tmp_path / "m")
     assert found.facts == facts
-    ids = torch.tensor([model.ask(EXAMPLES[0]).ids])
+    ids = torch.tensor([model.make_prompt(EXAMPLES[0]).ids])
     with torch.no_grad():
         torch.testing.assert_close(found.network(ids).logits, model.network(ids).logits, atol=1e-2, rtol=1e-2)
 
 
-def test_a_folder_without_a_language_model_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_a_language_model_is_refused(tmp_path: Path) -> None:
     for name in ("model.safetensors", "tokenizer.json"):
         (tmp_path / name).write_text("{}")
     with pytest.raises(InputError, match=r"no config\.json"):

@@ -1,23 +1,27 @@
-"""A network, a way of decoding and many examples: the questions it writes, in batches of like length."""
+"""From examples to the questions that a baseline's network generates: sources in batches, decoding, words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
+from transformers import LogitsProcessor, LogitsProcessorList, StoppingCriteriaList, TopPLogitsWarper
 
-from riseq.baselines.decoding import BeamStepper, Output, Stepper, decode_greedily, decode_nucleus, search_beams
-from riseq.baselines.generator import TARGET_PIECES, Generator, GeneratorStepper
-from riseq.baselines.inputs import Source, Speller, collate_sources, read_source
-from riseq.baselines.language_model import QUESTION_TOKENS, LanguageModel, LanguageModelStepper, Prompt
+from riseq.baselines.generator import TARGET_PIECES, BatchDecoder, Generator, SourceBatch
+from riseq.baselines.language_model import QUESTION_TOKENS, LanguageModel, Prompt, pad
+from riseq.model.inputs import encode_context
 from riseq.text.pieces import Pieces
+from riseq.text.words import forms
 from riseq.types import Example, InputError
 
 T = TypeVar("T")
 
+QUESTION_PIECES = 64
+"""A longer question is cut here, at a whole word; the scores look at 30."""
 LONGER = 8
 """How many pieces an output may have more than its question: a target seldom has any."""
 GPU_PIECES, CPU_PIECES = 131_072, 2_048
@@ -25,12 +29,74 @@ GPU_PIECES, CPU_PIECES = 131_072, 2_048
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """The ids of ``[CLS] c1 [SEP] c2 [SEP] x [SEP]``, and how many of them stand before the question's marker."""
+
+    ids: tuple[int, ...]
+    context: int
+    truncated: bool
+
+    @property
+    def question(self) -> int:
+        """How many pieces the question has."""
+        return len(self.ids) - self.context - 2
+
+
+def encode_words(pieces: Pieces, text: str, room: int = QUESTION_PIECES) -> tuple[list[int], bool]:
+    """Return the pieces of as many of the words of ``text`` as have room, and whether any was left out."""
+    ids: list[int] = []
+    for form in forms(text):
+        cut = pieces.cut(form)
+        if len(ids) + len(cut) > room:
+            return ids, True
+        ids.extend(cut)
+    return ids, False
+
+
+def encode_source(pieces: Pieces, example: Example) -> Source:
+    """Return what the encoder is given of an example."""
+    context = encode_context(pieces, example.context)
+    question, cut = encode_words(pieces, example.question)
+    ids = (*context.ids, pieces.sep_id, *question, pieces.sep_id)
+    return Source(ids, len(context.ids), context.truncated or cut)
+
+
+def collate_sources(sources: Sequence[Source], pieces: Pieces) -> SourceBatch:
+    """Return the padded batch of ``sources``."""
+    ids, mask = (tensor.numpy() for tensor in pad([source.ids for source in sources], pieces.pad_id))
+    real = mask.astype(np.bool_)
+    after = np.arange(ids.shape[1])[None, :] >= np.array([[source.context] for source in sources])
+    plain = real & (ids != pieces.sep_id) & (ids != pieces.cls_id)
+    arrays = (ids, (after & real).astype(np.int64), real, plain & after, plain & ~after)
+    return SourceBatch(*(torch.from_numpy(array) for array in arrays))
+
+
+def name_pieces(pieces: Pieces) -> dict[int, str]:
+    """Return the pieces that words are made of, by their ids."""
+    marks = {pieces.cls_id, pieces.sep_id, pieces.pad_id, pieces.unk_id}
+    return {number: piece for piece, number in pieces.vocabulary.items() if number not in marks}
+
+
+def join_pieces(names: Mapping[int, str], ids: Sequence[int]) -> list[str]:
+    """Return the words of output pieces, marks left out; a piece that continues nothing starts a word of its own."""
+    words: list[str] = []
+    for piece in (names[number] for number in ids if number in names):
+        continues = piece.startswith("##") and len(piece) > 2
+        if continues and words:
+            words[-1] += piece[2:]
+        else:
+            words.append(piece[2:] if continues else piece)
+    return words
+
+
+@dataclass(frozen=True, slots=True)
 class Decoding:
     """How outputs are chosen."""
 
-    way: Literal["greedy", "beams", "nucleus"] = "greedy"
+    method: Literal["greedy", "beams", "nucleus"] = "greedy"
     beams: int = 5
-    length_power: float = 1.0
+    length_penalty: float = 1.0
+    """Beams compare log-probability / length^penalty, the end counted as a piece."""
     mass: float = 0.9
     """The nucleus: the likeliest pieces that together have this probability."""
     seed: int = 1
@@ -44,76 +110,118 @@ class Decoding:
     @property
     def width(self) -> int:
         """How many outputs are kept at a time for each question."""
-        return self.beams if self.way == "beams" else 1
+        return self.beams if self.method == "beams" else 1
+
+    def options(self) -> dict[str, Any]:
+        """Return the arguments of transformers' ``generate``."""
+        if self.method == "nucleus":
+            return {"logits_processor": LogitsProcessorList([NucleusSampler(self.mass, self.seed)])}
+        if self.width == 1:
+            return {}
+        return {"num_beams": self.beams, "length_penalty": self.length_penalty, "early_stopping": True}
+
+
+class NucleusSampler(LogitsProcessor):
+    """Leaves one piece of each row: drawn on the CPU by ``seed``, which so means the same on every device."""
+
+    def __init__(self, mass: float, seed: int) -> None:
+        self.top_p = TopPLogitsWarper(mass)
+        self.random = torch.Generator().manual_seed(seed)
+
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        """Return 0 at the piece that was drawn and minus infinity at all others, [B, V]."""
+        kept = self.top_p(input_ids, scores).softmax(-1)
+        drawn = torch.multinomial(kept.cpu(), 1, generator=self.random).to(scores.device)
+        return torch.full_like(scores, -torch.inf).scatter(1, drawn, 0.0)
+
+
+def generate(
+    network: Any, prompts: tuple[Tensor, Tensor], limits: Sequence[int], end_id: int, **options: Any
+) -> list[list[int]]:
+    """Return what transformers' ``generate`` writes after prompts (ids and mask): up to each limit, without the end."""
+    ids_BL, mask_BL = prompts
+    limits_B = torch.tensor(limits, device=ids_BL.device)
+
+    def is_full(found: Tensor, _scores: object) -> Tensor:
+        written = found.shape[1] - ids_BL.shape[1]
+        return written >= limits_B.repeat_interleave(len(found) // len(limits_B))
+
+    rows = network.generate(
+        ids_BL,
+        attention_mask=mask_BL,
+        do_sample=False,
+        max_new_tokens=max(limits),
+        eos_token_id=end_id,
+        pad_token_id=end_id,
+        stopping_criteria=StoppingCriteriaList([is_full]),
+        **options,
+    )
+    found: list[list[int]] = rows[:, ids_BL.shape[1] :].tolist()
+    return [row[: row.index(end_id)] if end_id in row else row for row in found]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """What was written for one example: its words in one string, and whether some of the example was not read."""
+class Generated:
+    """What was generated for one example: its words in one string, and whether some of the example was cut off."""
 
     text: str
     truncated: bool
 
 
 @torch.no_grad()
-def write_by_generator(
+def run_generator(
     network: Generator, pieces: Pieces, examples: Sequence[Example], decoding: Decoding, device: torch.device
-) -> list[Written]:
-    """Return what an encoder-decoder writes for each example, as lower-cased words."""
-    sources = [read_source(pieces, example) for example in examples]
+) -> list[Generated]:
+    """Return what an encoder-decoder generates for each example, as lower-cased words."""
+    sources = [encode_source(pieces, example) for example in examples]
+    options = decoding.options()
 
-    def run(batch: list[Source]) -> list[Output]:
-        stepper = GeneratorStepper(network, collate_sources(batch, pieces).to(device), pieces.cls_id, decoding.width)
-        limits = torch.tensor([min(TARGET_PIECES - 1, source.question + LONGER) for source in batch])
-        return _decode(stepper, limits, pieces.sep_id, decoding, generator)
+    def run(batch: list[Source]) -> list[list[int]]:
+        decoder = BatchDecoder(network, collate_sources(batch, pieces).to(device))
+        start = torch.full((len(batch), 1), pieces.cls_id, device=device)
+        limits = [min(TARGET_PIECES - 1, source.question + LONGER) for source in batch]
+        return generate(decoder, (start, torch.ones_like(start)), limits, pieces.sep_id, **options)
 
     network.eval()
-    generator = torch.Generator().manual_seed(decoding.seed)
     outputs = _run_batches(sources, [len(s.ids) for s in sources], run, decoding.width, device)
-    speller = Speller(pieces)
+    names = name_pieces(pieces)
     return [
-        Written(" ".join(speller.words(output.ids)), source.truncated)
-        for output, source in zip(outputs, sources, strict=True)
+        Generated(" ".join(join_pieces(names, ids)), source.truncated)
+        for ids, source in zip(outputs, sources, strict=True)
     ]
 
 
 @torch.no_grad()
-def write_by_language_model(model: LanguageModel, examples: Sequence[Example], device: torch.device) -> list[Written]:
-    """Return what a language model writes greedily after each example."""
-    prompts = [model.ask(example) for example in examples]
+def run_language_model(model: LanguageModel, examples: Sequence[Example], device: torch.device) -> list[Generated]:
+    """Return what a language model greedily writes after each example."""
+    prompts = [model.make_prompt(example) for example in examples]
 
-    def run(batch: list[Prompt]) -> list[Output]:
-        limits = torch.tensor([min(QUESTION_TOKENS, prompt.question + LONGER) for prompt in batch])
-        return decode_greedily(LanguageModelStepper(model, batch, device), limits, model.end_id)
+    def run(batch: list[Prompt]) -> list[list[int]]:
+        ids, mask = pad([prompt.ids for prompt in batch], model.end_id, "left")
+        limits = [min(QUESTION_TOKENS, prompt.question + LONGER) for prompt in batch]
+        return generate(model.network, (ids.to(device), mask.to(device)), limits, model.end_id)
 
     model.network.eval()
     outputs = _run_batches(prompts, [len(p.ids) for p in prompts], run, 1, device)
-    return [Written(model.read(output.ids), prompt.truncated) for output, prompt in zip(outputs, prompts, strict=True)]
-
-
-def _decode(
-    stepper: BeamStepper, limits: Tensor, end_id: int, decoding: Decoding, generator: torch.Generator
-) -> list[Output]:
-    if decoding.way == "beams":
-        return search_beams(stepper, limits, end_id, decoding.beams, decoding.length_power)
-    alone: Stepper = stepper
-    if decoding.way == "nucleus":
-        return decode_nucleus(alone, limits, end_id, decoding.mass, generator)
-    return decode_greedily(alone, limits, end_id)
+    return [Generated(model.decode(ids), prompt.truncated) for ids, prompt in zip(outputs, prompts, strict=True)]
 
 
 def _run_batches(
-    items: Sequence[T], lengths: Sequence[int], run: Callable[[list[T]], list[Output]], width: int, device: torch.device
-) -> list[Output]:
+    items: Sequence[T],
+    lengths: Sequence[int],
+    run: Callable[[list[T]], list[list[int]]],
+    width: int,
+    device: torch.device,
+) -> list[list[int]]:
     """Return what ``run`` makes of every item, batches of like length at a time, in the items' order."""
     budget = GPU_PIECES if device.type == "cuda" else CPU_PIECES
     order = sorted(range(len(items)), key=lambda k: -lengths[k])
-    found: list[Output | None] = [None] * len(items)
+    found: list[list[int]] = [[] for _ in items]
     start = 0
     while start < len(order):
         size = max(1, budget // (lengths[order[start]] * width))
-        index = order[start : start + size]
-        for place, output in zip(index, run([items[k] for k in index]), strict=True):
-            found[place] = output
+        batch = order[start : start + size]
+        for index, output in zip(batch, run([items[k] for k in batch]), strict=True):
+            found[index] = output
         start += size
-    return [output for output in found if output is not None]
+    return found

@@ -1,4 +1,7 @@
-"""An encoder-decoder that writes a question piece by piece, generating or copying too (Trans++), and its folder."""
+"""An encoder-decoder that generates a question piece by piece, or copies too (Trans++), and its checkpoint folder.
+
+Dimensions in names: B questions, K beams, L source pieces, T output pieces, V vocabulary, D hidden.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
-from torch import Tensor, nn
+from torch import FloatTensor, Tensor, nn
 from torch.nn import functional
+from transformers import Cache, GenerationMixin, PreTrainedConfig, PreTrainedModel
+from transformers.modeling_outputs import CausalLMOutputWithPast
 
-from riseq.baselines.inputs import SourceBatch
-from riseq.files import make_folder
+from riseq.files import make_folder, write_json, write_text
 from riseq.model.backbone import Backbone
 from riseq.model.checkpoint import LAYOUT, load_weights, save_weights
 from riseq.model.transformer import Attention, BackboneConfig, Encoder, Layer, padding_mask
@@ -38,8 +42,32 @@ class GeneratorConfig:
     dropout: float = 0.1
 
 
+@dataclass(frozen=True, slots=True)
+class SourceBatch:
+    """Padded sources: ``[CLS] c1 [SEP] c2 [SEP] x [SEP]``, the [SEP] before the question x being its marker."""
+
+    ids_BL: Tensor
+    types_BL: Tensor
+    """1 from the marker on."""
+    mask_BL: Tensor
+    """True at real pieces."""
+    question_BL: Tensor
+    """True at the question's pieces, without the marks around them; likewise ``context_BL``."""
+    context_BL: Tensor
+
+    @property
+    def copy_masks_2BL(self) -> Tensor:
+        """True at what can be copied: from the question, and from the context."""
+        return torch.stack([self.question_BL, self.context_BL])
+
+    def to(self, device: torch.device) -> SourceBatch:
+        """Return the batch on ``device``."""
+        parts = (self.ids_BL, self.types_BL, self.mask_BL, self.question_BL, self.context_BL)
+        return SourceBatch(*(part.to(device, non_blocking=True) for part in parts))
+
+
 class Copier(nn.Module):
-    """Where to copy from (an attention over the question, one over the context) and how much to trust each source."""
+    """The attention over the question and that over the context which copy, and the weights of the mixture."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
@@ -118,7 +146,7 @@ class Generator(nn.Module):
         generated_BTV = self.score_pieces(states)
         chosen_BT = generated_BTV.gather(-1, targets_BT[:, :, None])[:, :, 0]
         if self.copier is not None:
-            weights_BT3, attention_2BTL = self.copier(states, memory, _copy_masks(batch))
+            weights_BT3, attention_2BTL = self.copier(states, memory, batch.copy_masks_2BL)
             same_BTL = (batch.ids_BL[:, None, :] == targets_BT[:, :, None]).float()
             copied_2BT = (attention_2BTL * same_BTL).sum(-1)
             parts = [chosen_BT, *copied_2BT.clamp(min=_NEVER).log()]
@@ -131,60 +159,45 @@ class Generator(nn.Module):
         generated_BKV = self.score_pieces(states_BKD)
         if self.copier is None:
             return generated_BKV
-        weights_BK3, attention_2BKL = self.copier(states_BKD, memory_BLD, _copy_masks(batch))
+        weights_BK3, attention_2BKL = self.copier(states_BKD, memory_BLD, batch.copy_masks_2BL)
         weights_BK3 = weights_BK3.exp()
         mixed = weights_BK3[:, :, :1] * generated_BKV.exp()
-        places = batch.ids_BL[:, None, :].expand(-1, states_BKD.shape[1], -1)
+        index = batch.ids_BL[:, None, :].expand(-1, states_BKD.shape[1], -1)
         for number, attention_BKL in enumerate(attention_2BKL, start=1):
-            mixed = mixed.scatter_add(2, places, weights_BK3[:, :, number : number + 1] * attention_BKL)
+            mixed = mixed.scatter_add(2, index, weights_BK3[:, :, number : number + 1] * attention_BKL)
         scores: Tensor = mixed.clamp(min=_NEVER).log()
         return scores
 
 
-class GeneratorStepper:
-    """A generator at work on a batch with ``beams`` outputs a question: what was computed for a piece is kept."""
+class BatchDecoder(PreTrainedModel, GenerationMixin):  # type: ignore[no-untyped-call]
+    """A generator that has read one batch, as transformers' ``generate`` takes it: a causal model prompted by [CLS].
 
-    def __init__(self, network: Generator, batch: SourceBatch, begin_id: int, beams: int = 1) -> None:
-        self.network, self.batch, self.begin_id, self.beams = network, batch, begin_id, beams
+    All beams of a question attend to one copy of its source.
+    """
+
+    def __init__(self, network: Generator, batch: SourceBatch) -> None:
+        layers = cast("list[Layer]", list(network.decoder))
+        size = network.config.backbone.vocab_size
+        super().__init__(PreTrainedConfig.from_dict({"vocab_size": size, "num_hidden_layers": len(layers)}))
+        self.network, self.batch, self.layers = network, batch, layers
         self.memory = network.encode(batch)
         self.memory_mask = padding_mask(batch.mask_BL, self.memory.dtype)
-        self.cross = [_keys_values(_cross(layer), self.memory) for layer in network.decoder]
-        self.kept: list[tuple[Tensor, Tensor] | None] = [None] * len(self.cross)
-        self.length = 0
+        self.cross = [_keys_values(cast(Attention, layer.cross), self.memory) for layer in layers]
 
-    def begin(self) -> Tensor:
-        """Return the log-probabilities of the first piece, [B, K, V]."""
-        rows = self.memory.shape[0]
-        return self.step(torch.full((rows, self.beams), self.begin_id, device=self.memory.device))
-
-    def step(self, ids_BK: Tensor) -> Tensor:
-        """Return the log-probabilities of the piece after ``ids_BK``, [B, K, V]."""
-        rows, beams = ids_BK.shape
-        network = self.network
-        x_BKD = network.embed(ids_BK, torch.full_like(ids_BK, self.length))
-        for place, (module, (keys, values)) in enumerate(zip(network.decoder, self.cross, strict=True)):
-            layer = _layer(module)
-            # Each beam has its own past, so it is a row of its own; all beams of a question ask the same memory.
-            own = x_BKD.reshape(rows * beams, 1, -1)
-            new_keys, new_values = _keys_values(layer.attention, own)
-            past = self.kept[place]
-            if past is not None:
-                new_keys, new_values = torch.cat([past[0], new_keys], 2), torch.cat([past[1], new_values], 2)
-            self.kept[place] = (new_keys, new_values)
-            attended = _attend(layer.attention, own, new_keys, new_values, None).view_as(x_BKD)
-            x_BKD = layer.attention_norm(x_BKD + attended)
+    def forward(self, input_ids: Tensor, past_key_values: Cache, **_: Any) -> CausalLMOutputWithPast:
+        """Return the log-probabilities of the piece after ``input_ids``, the last piece of each beam, [B * K, 1, V]."""
+        network, ids_BK = self.network, input_ids.view(len(self.memory), -1)
+        x_BKD = network.embed(ids_BK, torch.full_like(ids_BK, past_key_values.get_seq_length()))
+        for number, (layer, (keys, values)) in enumerate(zip(self.layers, self.cross, strict=True)):
             assert layer.cross is not None
             assert layer.cross_norm is not None
+            own = x_BKD.reshape(-1, 1, x_BKD.shape[-1])  # each beam has its own past, so it is a row of its own
+            past = past_key_values.update(*_keys_values(layer.attention, own), number)
+            x_BKD = layer.attention_norm(x_BKD + _attend(layer.attention, own, *past).view_as(x_BKD))
             x_BKD = layer.cross_norm(x_BKD + _attend(layer.cross, x_BKD, keys, values, self.memory_mask))
             x_BKD = layer.norm(x_BKD + layer.down(functional.gelu(layer.up(x_BKD))))
-        self.length += 1
-        return network.score_next(x_BKD, self.memory, self.batch)
-
-    def reorder(self, beams_BK: Tensor) -> None:
-        """Let beam k of each question go on from what its beam ``beams_BK[k]`` was."""
-        rows = torch.arange(beams_BK.shape[0], device=beams_BK.device)[:, None] * beams_BK.shape[1]
-        index = (rows + beams_BK).flatten()
-        self.kept = [None if past is None else (past[0][index], past[1][index]) for past in self.kept]
+        scores = network.score_next(x_BKD, self.memory, self.batch).flatten(0, 1)[:, None]
+        return CausalLMOutputWithPast(logits=cast(FloatTensor, scores), past_key_values=past_key_values)
 
 
 def initialise_generator(network: Generator, backbone: Backbone) -> None:
@@ -204,26 +217,11 @@ def initialise_generator(network: Generator, backbone: Backbone) -> None:
         network.norm.load_state_dict(table.norm.state_dict())
 
 
-def _copy_masks(batch: SourceBatch) -> Tensor:
-    return torch.stack([batch.question_BL, batch.context_BL])
-
-
-def _layer(module: nn.Module) -> Layer:
-    assert isinstance(module, Layer)
-    return module
-
-
-def _cross(module: nn.Module) -> Attention:
-    cross = _layer(module).cross
-    assert cross is not None
-    return cross
-
-
 def _keys_values(attention: Attention, memory: Tensor) -> tuple[Tensor, Tensor]:
     return attention.split(attention.key(memory)), attention.split(attention.value(memory))
 
 
-def _attend(attention: Attention, x: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:
+def _attend(attention: Attention, x: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None) -> Tensor:
     queries = attention.split(attention.query(x))
     attended = functional.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
     out: Tensor = attention.out(attended.transpose(1, 2).flatten(2))
@@ -236,7 +234,7 @@ _OURS = ("format", "generator")
 
 @dataclass(frozen=True, slots=True)
 class GeneratorCheckpoint:
-    """A network with the pieces it reads and writes, and what is known of its making."""
+    """A network, the vocabulary of its pieces, and facts of its training for the config."""
 
     network: Generator
     pieces: Pieces
@@ -250,8 +248,8 @@ def save_generator(folder: Path, checkpoint: GeneratorCheckpoint, card: str, hal
         save_weights(work / LAYOUT.weights, network.state_dict(), half)
         checkpoint.pieces.save(work / LAYOUT.vocabulary)
         config = {"format": FORMAT, "generator": dataclasses.asdict(network.config), **checkpoint.facts}
-        (work / LAYOUT.config).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        (work / LAYOUT.card).write_text(card, encoding="utf-8")
+        write_json(work / LAYOUT.config, config)
+        write_text(work / LAYOUT.card, card)
 
 
 def load_generator(folder: str | Path) -> GeneratorCheckpoint:
@@ -260,7 +258,7 @@ def load_generator(folder: str | Path) -> GeneratorCheckpoint:
     for name in (LAYOUT.config, LAYOUT.weights, LAYOUT.vocabulary):
         if not (folder / name).is_file():
             raise InputError(f"{folder}: no {name}; expected the folder of an encoder-decoder that riseq trained")
-    config = read_facts_file(folder / LAYOUT.config)
+    config = read_config(folder / LAYOUT.config)
     if "generator" not in config or config.get("format") != FORMAT:
         raise InputError(f"{folder}: {LAYOUT.config} describes no encoder-decoder of format {FORMAT}")
     try:
@@ -284,8 +282,8 @@ def load_generator(folder: str | Path) -> GeneratorCheckpoint:
     return GeneratorCheckpoint(network.eval(), pieces, facts)
 
 
-def read_facts_file(path: Path) -> dict[str, Any]:
-    """Return what a model's JSON file says."""
+def read_config(path: Path) -> dict[str, Any]:
+    """Return the object in a model's JSON file."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from riseq.baselines.generation import Decoding, Written, write_by_generator, write_by_language_model
-from riseq.baselines.generator import load_generator
+from riseq.baselines.generation import Decoding, Generated, run_generator, run_language_model
+from riseq.baselines.generator import GeneratorCheckpoint, load_generator
 from riseq.baselines.language_model import LanguageModel
 from riseq.core.edits import MARKER
 from riseq.core.levenshtein import gold_edits
@@ -16,49 +16,29 @@ from riseq.text.realise import realise
 from riseq.text.words import forms
 from riseq.types import Example, InputError, Simplification
 
-HELD = 1_024
-"""Examples held at a time: enough to make batches of like length."""
+CHUNK = 1_024
+"""Examples taken at a time: enough to make batches of like length."""
 
 
-def need_model(name: str, model: Path | None) -> Path:
-    """Return the folder of a system that has no model of its own."""
-    if model is None:
-        raise InputError(f"the system {name!r} comes with no model; train one with recipes/{name}.yaml and name it")
-    return model
+class EncoderDecoderSystem:
+    """What Trans++ and QGDiv share: an encoder-decoder and its decoding, with the question's own spelling put back."""
+
+    name: str
+
+    def __init__(self, checkpoint: GeneratorCheckpoint, decoding: Decoding, device: str) -> None:
+        self._decoding, self._device = decoding, pick_device(device)
+        self._network, self._pieces = checkpoint.network.to(self._device), checkpoint.pieces
+
+    def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
+        """Yield each question as the network generates it."""
+
+        def run(chunk: Sequence[Example]) -> list[Generated]:
+            return run_generator(self._network, self._pieces, chunk, self._decoding, self._device)
+
+        return simplify_chunks(examples, run, restore_spelling)
 
 
-def write_all(
-    examples: Iterable[Example],
-    write: Callable[[Sequence[Example]], list[Written]],
-    finish: Callable[[Example, Written], Simplification],
-) -> Iterator[Simplification]:
-    """Yield the result of each example, in order."""
-    remaining = iter(examples)
-    while held := list(islice(remaining, HELD)):
-        for example, written in zip(held, write(held), strict=True):
-            yield finish(example, written)
-
-
-def restore(example: Example, written: Written) -> Simplification:
-    """Return lower-cased words as a person writes them: the question's own spelling, by the edits that lead to them.
-
-    An output without a word says nothing, and leaves the question as it is.
-    """
-    words, wanted = forms(example.question), forms(written.text)
-    if not wanted:
-        return Simplification(example.question, example.question, truncated=written.truncated)
-    step = realise(example.question, gold_edits([MARKER, *words], [MARKER, *wanted]), example.context)
-    # The spelling must not change what was written.
-    text = step.text if forms(step.text) == wanted else written.text
-    return Simplification(example.question, text, truncated=written.truncated)
-
-
-def keep(example: Example, written: Written) -> Simplification:
-    """Return what was written as it is; nothing leaves the question as it is."""
-    return Simplification(example.question, written.text or example.question, truncated=written.truncated)
-
-
-class TransPlusPlus:
+class TransPlusPlus(EncoderDecoderSystem):
     """An encoder-decoder whose next piece is generated, or copied from the question or the context; greedy."""
 
     name = "trans++"
@@ -69,19 +49,10 @@ class TransPlusPlus:
         checkpoint = load_generator(folder)
         if not checkpoint.network.config.copies:
             raise InputError(f"{folder}: its network cannot copy; it is a model for 'qgdiv', not for {self.name!r}")
-        self._device = pick_device(device)
-        self._network, self._pieces = checkpoint.network.to(self._device), checkpoint.pieces
-
-    def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
-        """Yield each question as the network writes it."""
-        return write_all(
-            examples,
-            lambda held: write_by_generator(self._network, self._pieces, held, Decoding(), self._device),
-            restore,
-        )
+        super().__init__(checkpoint, Decoding(), device)
 
 
-class QgDiv:
+class QgDiv(EncoderDecoderSystem):
     """An encoder-decoder; the same input gives the same output unless a nucleus is asked for."""
 
     name = "qgdiv"
@@ -105,17 +76,8 @@ class QgDiv:
             raise InputError(f"{folder}: its network copies; it is a model for 'trans++', not for {self.name!r}")
         if beams is None:
             beams = int(checkpoint.facts.get("settings", {}).get("beams", Decoding().beams))
-        self._decoding = Decoding("beams", beams) if nucleus is None else Decoding("nucleus", mass=nucleus, seed=seed)
-        self._device = pick_device(device)
-        self._network, self._pieces = checkpoint.network.to(self._device), checkpoint.pieces
-
-    def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
-        """Yield each question as the network writes it."""
-        return write_all(
-            examples,
-            lambda held: write_by_generator(self._network, self._pieces, held, self._decoding, self._device),
-            restore,
-        )
+        decoding = Decoding("beams", beams) if nucleus is None else Decoding("nucleus", mass=nucleus, seed=seed)
+        super().__init__(checkpoint, decoding, device)
 
 
 class QuerySim:
@@ -131,4 +93,42 @@ class QuerySim:
 
     def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
         """Yield each question as the network writes it."""
-        return write_all(examples, lambda held: write_by_language_model(self._model, held, self._device), keep)
+        return simplify_chunks(examples, lambda chunk: run_language_model(self._model, chunk, self._device), keep_text)
+
+
+def need_model(name: str, model: Path | None) -> Path:
+    """Return the folder of a system that has no model of its own."""
+    if model is None:
+        raise InputError(f"the system {name!r} comes with no model; train one with recipes/{name}.yaml and name it")
+    return model
+
+
+def simplify_chunks(
+    examples: Iterable[Example],
+    run: Callable[[Sequence[Example]], list[Generated]],
+    finish: Callable[[Example, Generated], Simplification],
+) -> Iterator[Simplification]:
+    """Yield the result of each example, in order."""
+    remaining = iter(examples)
+    while chunk := list(islice(remaining, CHUNK)):
+        for example, generated in zip(chunk, run(chunk), strict=True):
+            yield finish(example, generated)
+
+
+def restore_spelling(example: Example, generated: Generated) -> Simplification:
+    """Return lower-cased words in the question's own spelling and spacing, by the edits that lead to them.
+
+    An output without a word leaves the question as it is.
+    """
+    words, wanted = forms(example.question), forms(generated.text)
+    if not wanted:
+        return Simplification(example.question, example.question, truncated=generated.truncated)
+    step = realise(example.question, gold_edits([MARKER, *words], [MARKER, *wanted]), example.context)
+    # The spelling must not change the words.
+    text = step.text if forms(step.text) == wanted else generated.text
+    return Simplification(example.question, text, truncated=generated.truncated)
+
+
+def keep_text(example: Example, generated: Generated) -> Simplification:
+    """Return the output as it is; an empty one leaves the question as it is."""
+    return Simplification(example.question, generated.text or example.question, truncated=generated.truncated)

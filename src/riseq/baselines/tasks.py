@@ -13,16 +13,23 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from riseq.baselines.generation import Decoding, write_by_generator, write_by_language_model
+from riseq.baselines.generation import (
+    Decoding,
+    collate_sources,
+    encode_source,
+    encode_words,
+    run_generator,
+    run_language_model,
+)
 from riseq.baselines.generator import (
     Generator,
     GeneratorCheckpoint,
     GeneratorConfig,
+    SourceBatch,
     initialise_generator,
     save_generator,
 )
-from riseq.baselines.inputs import SourceBatch, collate_sources, cut_words, read_source
-from riseq.baselines.language_model import LanguageModel, pad_right
+from riseq.baselines.language_model import LanguageModel, pad
 from riseq.model.backbone import load_backbone
 from riseq.text.pieces import Pieces
 from riseq.train.baseline_loop import BaselineSettings
@@ -92,8 +99,8 @@ class EncoderDecoderTask:
         self.network = Generator(shape)
         initialise_generator(self.network, backbone)
         self.network.to(device)
-        self.sources = [read_source(self.pieces, example) for example in examples]
-        self.targets = [cut_words(self.pieces, example.target or "")[0] for example in examples]
+        self.sources = [encode_source(self.pieces, example) for example in examples]
+        self.targets = [encode_words(self.pieces, example.target or "")[0] for example in examples]
         self.questions = [source.ids[source.context + 1 : -1] for source in self.sources]
         self.lengths: Index = np.array([len(source.ids) for source in self.sources], dtype=np.int64)
         way = Decoding("beams", settings.beams) if settings.system == "qgdiv" else Decoding()
@@ -126,7 +133,7 @@ class EncoderDecoderTask:
 
     def write(self, examples: Sequence[Example]) -> list[str]:
         """Return the question that the network writes for each example."""
-        found = write_by_generator(self.network, self.pieces, examples, self.decoding, self.device)
+        found = run_generator(self.network, self.pieces, examples, self.decoding, self.device)
         return [written.text for written in found]
 
     def save(self, folder: Path, facts: Mapping[str, Any], card: str) -> None:
@@ -153,9 +160,9 @@ class LanguageModelTask:
         self.settings, self.device = settings, device
         self.model = LanguageModel.load(settings.backbone)
         self.network: nn.Module = self.model.network.to(device)
-        self.prompts = [self.model.ask(example).ids for example in examples]
-        self.answers = [self.model.answer(example.target or "") for example in examples]
-        self.copies = [self.model.answer(example.question) for example in examples]
+        self.prompts = [self.model.make_prompt(example).ids for example in examples]
+        self.answers = [self.model.encode_target(example.target or "") for example in examples]
+        self.copies = [self.model.encode_target(example.question) for example in examples]
         pairs = zip(self.prompts, self.answers, strict=True)
         self.lengths: Index = np.array([len(prompt) + len(answer) for prompt, answer in pairs], dtype=np.int64)
 
@@ -167,7 +174,7 @@ class LanguageModelTask:
         """Return the pairs at ``index`` as a batch; where ``copy``, their target is their question."""
         wanted = [(self.copies if copy else self.answers)[k] for k in index]
         rows = [(*self.prompts[k], *answer) for k, answer in zip(index, wanted, strict=True)]
-        ids, mask = pad_right(rows, self.model.end_id, torch.device("cpu"))
+        ids, mask = pad(rows, self.model.end_id)
         starts = [len(self.prompts[k]) for k in index]
         first = min(starts)
         labels = np.full((len(rows), ids.shape[1] - first), _UNSCORED, dtype=np.int64)
@@ -191,7 +198,7 @@ class LanguageModelTask:
 
     def write(self, examples: Sequence[Example]) -> list[str]:
         """Return the question that the network writes for each example."""
-        return [written.text for written in write_by_language_model(self.model, examples, self.device)]
+        return [written.text for written in run_language_model(self.model, examples, self.device)]
 
     def save(self, folder: Path, facts: Mapping[str, Any], card: str) -> None:
         """Write the model's folder whole."""
