@@ -17,8 +17,7 @@ import uvicorn
 
 from riseq.server.app import create_app
 from riseq.server.batcher import Batcher
-from riseq.server.dummy import DummyEngine
-from riseq.server.engine import Engine
+from riseq.server.engines import DummyEngine, Engine
 from riseq.server.run import Server, listen
 from riseq.server.settings import Settings
 
@@ -35,7 +34,7 @@ async def open_app(engine: Engine | None = None, **settings: Any) -> AsyncIterat
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=transport, base_url="http://test") as client,
     ):
-        yield client, app.state.service.batcher
+        yield client, app.state.batcher
 
 
 @contextmanager
@@ -46,7 +45,7 @@ def run_server(engine: Engine | None = None, **settings: Any) -> Iterator[str]:
     listener = listen("127.0.0.1", 0)
     server = Server(
         uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1),
-        app.state.service.batcher,
+        app.state.batcher,
         1.0,
     )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)

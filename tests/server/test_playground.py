@@ -32,8 +32,7 @@ from playwright.sync_api import (
 
 from chromium import ensure_chromium
 from riseq.server.app import create_app
-from riseq.server.dummy import DummyEngine
-from riseq.server.engine import Engine, SimplifierEngine
+from riseq.server.engines import DummyEngine, Engine, SimplifierEngine
 from riseq.server.run import listen
 from riseq.server.settings import Settings
 

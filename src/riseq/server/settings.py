@@ -8,12 +8,9 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 from riseq.types import InputError
-
-if TYPE_CHECKING:
-    from pydantic import ValidationError
 
 PREFIX = "RISEQ_"
 _LISTENING = "Where it listens"
@@ -109,19 +106,17 @@ def load_settings(flags: Mapping[str, Any], config: Path | None = None) -> Setti
 
     given = {name: value for name, value in flags.items() if value is not None}
     variables = {name.upper(): value for name, value in os.environ.items() if value}
-    environment = {
-        one.name: variables[variable] for one in fields(Settings) if (variable := _name_variable(one.name)) in variables
-    }
+    names = {one.name: f"{PREFIX}{one.name.upper()}" for one in fields(Settings)}
+    environment = {name: variables[variable] for name, variable in names.items() if variable in variables}
     path = config or variables.get(f"{PREFIX}CONFIG")
     try:
         checked = _check_values({**_read_file(path), **environment, **given})
     except ValidationError as error:
-        raise InputError(_describe(error, given, environment, path)) from error
+        first = error.errors(include_url=False)[0]
+        name = str(first["loc"][0])
+        where = names[name] if name in environment else f"{path}: {name}"
+        raise InputError(_describe(name, f"--{name.replace('_', '-')}" if name in given else where, first)) from error
     return Settings(**checked)
-
-
-def _name_variable(name: str) -> str:
-    return f"{PREFIX}{name.upper()}"
 
 
 def _read_file(path: str | Path | None) -> dict[str, Any]:
@@ -152,20 +147,12 @@ def _check_values(values: Mapping[str, Any]) -> dict[str, Any]:
     return model.model_validate({**values, **split}).model_dump(exclude_unset=True)
 
 
-def _describe(
-    error: ValidationError, flags: Mapping[str, Any], environment: Mapping[str, str], config: str | Path | None
-) -> str:
-    """Return what is wrong with the first bad setting, and where it was said."""
-    first = error.errors(include_url=False)[0]
-    name = str(first["loc"][0])
-    if name in flags:
-        where = f"--{name.replace('_', '-')}"
-    else:
-        where = _name_variable(name) if name in environment else f"{config}: {name}"
-    if first["type"] == "extra_forbidden":
+def _describe(name: str, where: str, error: Mapping[str, Any]) -> str:
+    """Return what is wrong with a setting, after where it was set; pydantic's ``error`` says it."""
+    if error["type"] == "extra_forbidden":
         return f"{where} is no setting, expected one of {', '.join(one.name for one in fields(Settings))}"
-    got = "" if name == "api_key" else f" is {first['input']!r}"
-    return f"{where}{got}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+    got = "" if name == "api_key" else f" is {error['input']!r}"
+    return f"{where}{got}: {error['msg'][:1].lower()}{error['msg'][1:]}"
 
 
 def _check_key(key: str, where: str) -> str:
