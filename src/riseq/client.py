@@ -25,7 +25,6 @@ ADDRESS = "http://127.0.0.1:8000"
 RETRIED = frozenset({429, 503})
 LONGEST_WAIT = 60.0
 CHUNK = 32  # questions a request of ``batch``: enough to fill batches, few enough for any server's limits
-
 Answer = TypeVar("Answer")
 Transport = TypeVar("Transport", httpx.BaseTransport, httpx.AsyncBaseTransport)
 
@@ -59,8 +58,8 @@ class Retries:
             seconds = float(retry_after or "nothing")
             if 0 <= seconds < float("inf"):
                 return min(seconds, LONGEST_WAIT)
-        # Clients that were refused together should not come back together.
-        return min(self.first_wait_s * float(2**tried) * random.uniform(0.5, 1.5), LONGEST_WAIT)
+        spread = random.uniform(0.5, 1.5)  # clients that were refused together should not come back together
+        return min(self.first_wait_s * float(2**tried) * spread, LONGEST_WAIT)
 
 
 class _Requests(Generic[Transport]):
@@ -105,10 +104,9 @@ class _Requests(Generic[Transport]):
         return [_read_result(one) for one in results]
 
     async def _is_ready(self) -> bool:
-        try:
+        with suppress(httpx.TransportError):
             return bool((await _settle(self._http.get("/ready"))).status_code == httpx.codes.OK)
-        except httpx.TransportError:
-            return False
+        return False
 
 
 class Client(_Requests[httpx.BaseTransport], AbstractContextManager["Client"]):
@@ -227,7 +225,6 @@ def _read_answer(answer: httpx.Response) -> dict[str, Any]:
         body = answer.json()
     if answer.is_success and isinstance(body, dict):
         return body
-    error = body.get("error") if isinstance(body, dict) else None
-    if not isinstance(error, dict):
+    if not isinstance(body, dict) or not isinstance(error := body.get("error"), dict):
         raise ServerError(answer.status_code, "unknown", "the answer is not riseq's; is this its address?")
     raise ServerError(answer.status_code, error["code"], error["message"], error.get("request_id"))

@@ -63,10 +63,14 @@ def run_server(engine: Engine | None = None, **settings: Any) -> Iterator[str]:
 
 @contextmanager
 def run_process(
-    *flags: str, environment: Mapping[str, str] | None = None, log: Path | None = None
+    *flags: str, environment: Mapping[str, str] | None = None, log: Path | None = None, port: int | None = 0
 ) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Give the address of ``riseq serve`` in a process of its own; ``log`` gets what it writes after the address."""
-    command = [str(Path(sys.executable).parent / "riseq"), "serve", "--port", "0", *flags]
+    """Give the address of ``riseq serve`` in a process of its own; ``log`` gets what it writes after the address.
+
+    The port is a free one; where it is None, the one that the settings say.
+    """
+    command = [str(Path(sys.executable).parent / "riseq"), "serve", *flags]
+    command += [] if port is None else ["--port", str(port)]
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {}), "TERM": "dumb"}
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Unpack
 
-from riseq.controls import MAX_PASSES, NEUTRAL
+from riseq.controls import ControlOptions, Controls
 from riseq.extras import name_extra
-from riseq.integrations.rows import RowEditor
+from riseq.integrations import RowEditor
 from riseq.types import InputError
 
 try:
@@ -26,12 +27,10 @@ def simplify_column(
     output: str = "text",
     *,
     model: str | Path | None = None,
-    strength: float = NEUTRAL,
-    protect: Sequence[str] = (),
-    max_passes: int = MAX_PASSES,
-    guard: bool = True,
     threads: int = 1,
     skip_bad: bool = False,
+    controls: Controls | None = None,
+    **options: Unpack[ControlOptions],
 ) -> DataFrame:
     """Return ``df`` with the column ``output``: each ``question`` as it is asked after the dialogue in ``context``.
 
@@ -39,10 +38,9 @@ def simplify_column(
     empty one, and None says that there is none. A null question stays null. Every Python process of an executor loads
     one engine and keeps it: ``model`` is a folder that all of them see, the one that ships where it is None, and
     ``threads`` are the cores of an engine. With ``skip_bad`` a row that cannot be used becomes null, where else the job
-    ends.
+    ends. How questions are edited is said as it is to ``Simplifier``.
     """
-    editor = RowEditor(model, strength, protect, max_passes, guard, threads, skip_bad)
-    editor.check()
+    editor = RowEditor(model, threads=threads, skip_bad=skip_bad, controls=controls, **options)
     _check_column(df, question, StringType, "strings")
     if context is not None:
         _check_column(df, context, ArrayType, "arrays")
