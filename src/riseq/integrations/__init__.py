@@ -24,8 +24,7 @@ class RowEditor:
     """Edits rows of a table in whatever process a tool sends them to; it is small, and goes there without its engine.
 
     ``model`` is what ``Simplifier.load`` takes, and has to be there where the rows are edited; ``threads`` are cores of
-    an engine. With ``skip_bad`` a row that cannot be used gets None and stops nothing. How questions are edited is said
-    as it is to ``Simplifier``.
+    an engine. With ``skip_bad`` a row that cannot be used gets None and stops nothing. The rest is ``Simplifier``'s.
     """
 
     def __init__(

@@ -15,8 +15,8 @@ from riseq.types import InputError
 class SimplifyBatch(RowEditor):
     """Gives each row of a batch its conversational question: ``dataset.map(SimplifyBatch(), batched=True)``.
 
-    ``question``, ``context`` and ``output`` name columns; without a column of contexts nothing has been said before. A
-    missing question stays missing. With ``num_proc`` each process loads an engine. The rest is ``RowEditor``'s.
+    ``question``, ``context`` and ``output`` name columns; without a column of contexts nothing has been said before.
+    With ``num_proc`` each process loads an engine. The rest is ``RowEditor``'s.
     """
 
     def __init__(

@@ -78,10 +78,7 @@ def _with_controls(tool: Callable[..., Any]) -> Callable[..., Any]:
     signature, types = inspect.signature(tool, eval_str=True), get_type_hints(Controls)
     parameters = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
     for one in fields(Controls):
-        described = Field(description=one.metadata["help"])
-        made = parameters[0].replace(
-            name=one.name, default=one.default, annotation=Annotated[types[one.name], described]
-        )
-        parameters.append(made)
+        kind: Any = Annotated[types[one.name], Field(description=one.metadata["help"])]
+        parameters.append(parameters[0].replace(name=one.name, default=one.default, annotation=kind))
     tool.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return tool

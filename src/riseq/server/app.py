@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import cast
 
 from fastapi import FastAPI, Request
-from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
@@ -30,7 +29,6 @@ from riseq.types import Simplification
 
 log = logging.getLogger("riseq.server")
 STATIC = Path(__file__).parent / "static"
-ABOUT = "Makes self-contained questions conversational."
 
 
 def create_app(settings: Settings, engine: Engine) -> FastAPI:
@@ -50,7 +48,7 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
 
     app = FastAPI(
         title="riseq",
-        description=ABOUT,
+        description="Makes self-contained questions conversational.",
         version=__version__,
         docs_url=None,
         redoc_url=None,
@@ -68,7 +66,7 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
         settings=settings,
         key=settings.read_key(),
         routes=frozenset(route.path for route in app.routes if isinstance(route, Route)),
-        on_done=metrics.request_done,
+        metrics=metrics,
     )
     if settings.cors_origins:
         # The last one added is the outermost: refusals get these headers too.
@@ -91,24 +89,19 @@ def _add_api(app: FastAPI, settings: Settings, batcher: Batcher) -> None:
     )
     async def simplify(body: schemas.SimplifyRequest, request: Request) -> Response:
         """Answer a question with a result, and many with one result or failure each, in their order."""
-        many = isinstance(body.root, schemas.Items)
         questions = body.root.items if isinstance(body.root, schemas.Items) else [body.root]
         outcomes = await _answer(questions, request, settings, batcher)
-        if outcomes is None:
-            return Response(status_code=CLIENT_GONE)
-        if not many and isinstance(outcomes[0], ApiError):
+        if isinstance(body.root, Question) and isinstance(outcomes[0], ApiError):
             raise outcomes[0]
         request_id = request.state.request_id
         out = [one.to_dict(request_id) if isinstance(one, ApiError) else schemas.write_result(one) for one in outcomes]
-        return JSONResponse({"results": out} if many else out[0])
+        return JSONResponse(out[0] if isinstance(body.root, Question) else {"results": out})
 
     @app.get("/v1/model", summary="The model at work, and what it takes", responses=document_errors(401))
     async def model() -> schemas.ModelOut:
         """Tell what is at work."""
         limits = schemas.Limits(
-            max_items=settings.max_items,
-            max_body_bytes=settings.max_body_bytes,
-            timeout_seconds=settings.timeout_s,
+            max_items=settings.max_items, max_body_bytes=settings.max_body_bytes, timeout_seconds=settings.timeout_s
         )
         return schemas.ModelOut(**asdict(batcher.engine.info), riseq=__version__, limits=limits)
 
@@ -128,10 +121,8 @@ def _add_monitoring(app: FastAPI, batcher: Batcher, readiness: Readiness, counts
     async def ready() -> Response:
         """Tell whether a question was answered lately, and there is room for more."""
         reason = await readiness.check()
-        out = schemas.ReadinessOut(
-            status="ready" if reason is None else "not ready", reason=reason, queued=batcher.queued
-        )
-        return JSONResponse(out.model_dump(), 200 if reason is None else 503)
+        status = "ready" if reason is None else "not ready"
+        return JSONResponse({"status": status, "reason": reason, "queued": batcher.queued}, 503 if reason else 200)
 
     @app.get(
         "/metrics",
@@ -155,18 +146,15 @@ def _add_pages(app: FastAPI) -> None:
 
     @app.get("/", include_in_schema=False)
     async def playground() -> FileResponse:
-        page = STATIC / "index.html"
-        if not page.is_file():
-            raise HTTPException(404)
-        return FileResponse(page)
+        return FileResponse(STATIC / "index.html")
 
     app.mount("/static", StaticFiles(directory=STATIC, check_dir=False), name="static")
 
 
 async def _answer(
     questions: Sequence[Question], request: Request, settings: Settings, batcher: Batcher
-) -> list[Simplification | ApiError] | None:
-    """Return the result or failure of each question; None where the client went away, and its questions with it."""
+) -> list[Simplification | ApiError]:
+    """Return the result or failure of each question; a client that goes away takes its questions with it."""
     count, request_id = len(questions), request.state.request_id
     request.state.items = count
     if count > settings.max_items:
@@ -178,7 +166,7 @@ async def _answer(
     finally:
         for future in futures:
             future.cancel()
-    for question, outcome in zip(questions, outcomes or (), strict=bool(outcomes)):
+    for question, outcome in zip(questions, outcomes, strict=True):
         if isinstance(outcome, ApiError):
             log.error("request=%s item failed: %s", request_id, describe_crash(outcome, settings.log_text))
         if settings.log_text:
@@ -189,8 +177,8 @@ async def _answer(
 
 async def _wait(
     futures: Sequence[asyncio.Future[Simplification]], request: Request, seconds: float
-) -> list[Simplification | ApiError] | None:
-    """Return what became of ``futures`` when all of them are done; None where the client goes away before."""
+) -> list[Simplification | ApiError]:
+    """Return what became of ``futures`` when all of them are done."""
     gone = asyncio.create_task(_wait_for_disconnect(request))
     every = asyncio.gather(*futures, return_exceptions=True)
     try:
@@ -201,7 +189,7 @@ async def _wait(
     if not done:
         raise ApiError(408, "deadline", f"the answer was not ready within {seconds:g} s; ask for less, or later")
     if every not in done:
-        return None
+        raise ApiError(CLIENT_GONE, "client_gone", "nobody waits for the answer any more")
     return [cast(ApiError | None, future.exception()) or future.result() for future in futures]
 
 

@@ -7,7 +7,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -15,14 +15,13 @@ from itertools import chain, islice
 
 from riseq.server.engines import Engine, Question
 from riseq.server.errors import ApiError
-from riseq.server.monitoring import Metrics
+from riseq.server.monitoring import Clock, Metrics
 from riseq.server.settings import Settings
 from riseq.types import Simplification
 
 log = logging.getLogger("riseq.server")
 
-FIRST_GUESS_S = 0.02
-"""How long a question takes, before any has been answered: what Retry-After is reckoned from."""
+FIRST_GUESS_S = 0.02  # how long a question takes, before any has been answered: what Retry-After is reckoned from
 SMOOTHING = 0.2
 LONGEST_RETRY_S = 60
 RETRY_AFTER_DRAINING_S = 5
@@ -45,11 +44,7 @@ class Batcher:
     """
 
     def __init__(
-        self,
-        engine: Engine,
-        settings: Settings,
-        metrics: Metrics | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        self, engine: Engine, settings: Settings, metrics: Metrics | None = None, clock: Clock = time.monotonic
     ) -> None:
         """Keep what simplifies, how batches are made, and what counts them."""
         self.engine, self.settings = engine, settings
@@ -110,7 +105,8 @@ class Batcher:
         if self.draining:
             raise ApiError(503, "draining", "the server is shutting down", RETRY_AFTER_DRAINING_S)
         if self.queued + len(questions) > self.settings.max_queue:
-            wait = self._estimate_wait()
+            estimated = math.ceil(self.queued * self._seconds_each / self.settings.workers)
+            wait = max(1, min(LONGEST_RETRY_S, estimated))
             raise ApiError(429, "queue_full", f"the queue is full; try again in {wait} s", wait)
         loop, now = asyncio.get_running_loop(), self._clock()
         jobs = [_Job(question, loop.create_future(), now) for question in questions]
@@ -128,10 +124,7 @@ class Batcher:
     def _leave(self, job: _Job, future: asyncio.Future[Simplification]) -> None:
         if future.cancelled():
             self._waiting.pop(job, None)
-            self._metrics.item_dropped()
-
-    def _estimate_wait(self) -> int:
-        return max(1, min(LONGEST_RETRY_S, math.ceil(self.queued * self._seconds_each / self.settings.workers)))
+            self._metrics.item_lost("dropped")
 
     async def _work(self) -> None:
         while True:
@@ -166,8 +159,7 @@ class Batcher:
         idle = self.settings.workers - len(self._at_work)
         share = min(self.settings.max_batch, math.ceil(self.queued / idle))
         # One that was cancelled a moment ago may not have left yet.
-        wanted = (job for job in self._waiting if not job.future.cancelled())
-        return list(islice(wanted, share))
+        return list(islice((job for job in self._waiting if not job.future.cancelled()), share))
 
     async def _answer(self, jobs: list[_Job]) -> None:
         started = self._clock()
@@ -207,7 +199,7 @@ class Batcher:
             self._metrics.item_done(outcome, job.waited)
             job.future.set_result(outcome)
         else:
-            self._metrics.item_failed()
+            self._metrics.item_lost("failed")
             job.future.set_exception(_fail(outcome))
 
 

@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -118,6 +118,4 @@ def _simplify(question: str, context: Sequence[str], controls: Controls) -> Simp
     text = f"{question[: word.start()]}it{question[word.end() :]}"
     steps = (Step(text, (TextEdit(Op.SUBSTITUTE, word.start(), word.end(), word[0], "it", 0.75),)),)
     edited = Simplification(question, text, steps, probability=0.75)
-    if controls.n_best == 1:
-        return edited
-    return Simplification(question, text, steps, probability=0.75, alternatives=(plain, edited))
+    return edited if controls.n_best == 1 else replace(edited, alternatives=(plain, edited))

@@ -13,7 +13,6 @@ from starlette.responses import JSONResponse, Response
 
 from riseq.server.schemas import ErrorOut
 
-_CODES = {404: "not_found", 405: "method_not_allowed"}
 _REASONS = {
     400: "The body is not JSON.",
     401: "A key is needed, and is missing or wrong.",
@@ -59,11 +58,10 @@ def add_handlers(app: FastAPI) -> None:
 
     async def on_http(request: Request, raised: Exception) -> Response:
         error = cast(HTTPException, raised)
-        status = error.status_code
-        if status == 400:  # FastAPI's, for bytes that no JSON parser takes.
-            answer = ApiError(400, "not_json", "the body is not JSON: it cannot be parsed")
-        else:
-            answer = ApiError(status, _CODES.get(status, "refused"), str(error.detail))
+        code = {400: "not_json", 404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "refused")
+        # A 400 is FastAPI's, for bytes that no JSON parser takes.
+        message = "the body is not JSON: it cannot be parsed" if code == "not_json" else str(error.detail)
+        answer = ApiError(error.status_code, code, message)
         answer.headers.update(error.headers or {})
         return answer.respond(request.state.request_id)
 

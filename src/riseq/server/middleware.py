@@ -8,12 +8,13 @@ import logging
 import re
 import time
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from riseq.server.errors import ApiError, describe_crash
+from riseq.server.monitoring import Metrics
 from riseq.server.settings import Settings
 
 log = logging.getLogger("riseq.server")
@@ -29,10 +30,8 @@ SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-LOCKED = ("/v1/", "/metrics")
-"""What asks for the key; the rest tells nothing of users, and says how to bring one."""
-CLIENT_GONE = 499
-"""The status that is counted where nobody was there to be answered, as nginx has it."""
+LOCKED = ("/v1/", "/metrics")  # what asks for the key; the rest has nothing of users, and says how to bring one
+CLIENT_GONE = 499  # the status that is counted where nobody was there to be answered, as nginx has it
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _DIGITS = re.compile(r"[0-9]+")
 _MOST_DIGITS = 18
@@ -43,15 +42,10 @@ class RequestMiddleware:
     """An ASGI app around another: every request passes through here, and every answer."""
 
     def __init__(
-        self,
-        app: ASGIApp,
-        settings: Settings,
-        key: str | None,
-        routes: Collection[str],
-        on_done: Callable[[str, int, float], None],
+        self, app: ASGIApp, settings: Settings, key: str | None, routes: Collection[str], metrics: Metrics
     ) -> None:
-        """Keep the app, its limits, its key, the paths there are, and what counts requests by path, status, seconds."""
-        self.app, self.settings, self.routes, self.on_done = app, settings, routes, on_done
+        """Keep the app, its limits, its key, the paths there are, and what counts requests."""
+        self.app, self.settings, self.routes, self.metrics = app, settings, routes, metrics
         self._key = None if key is None else key.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -61,7 +55,9 @@ class RequestMiddleware:
             return
         started = time.perf_counter()
         headers = Headers(scope=scope)
-        request_id = _choose_id(headers)
+        # The client's own id for the request where it is a harmless one.
+        given = headers.get("x-request-id", "")
+        request_id = given if _GOOD_ID.fullmatch(given) else uuid.uuid4().hex
         scope.setdefault("state", {})["request_id"] = request_id
         answer = _Answer(send, request_id, scope["path"])
         body = None
@@ -81,24 +77,16 @@ class RequestMiddleware:
             failed = ApiError(500, "failed", "the server failed; its log says more")
             await failed.respond(request_id)(scope, receive, answer.send)
         finally:
-            seconds = time.perf_counter() - started
-            route = self._name_route(scope["path"])
-            self.on_done(route, answer.status, seconds)
-            log.info(
-                "request=%s method=%s route=%s status=%d ms=%.1f items=%s",
-                request_id,
-                scope["method"] if scope["method"] in _METHODS else "other",
-                route,
-                answer.status,
-                1000 * seconds,
-                scope["state"].get("items", "-"),
-            )
+            self._record(scope, answer.status, time.perf_counter() - started)
 
-    def _name_route(self, path: str) -> str:
-        """Return one of a few names: what clients make up would fill the counts and the log."""
-        if path in self.routes:
-            return path
-        return "/static" if path.startswith("/static/") else "other"
+    def _record(self, scope: Scope, status: int, seconds: float) -> None:
+        """Count and log a request by one of a few names: what clients make up would fill the counts and the log."""
+        path, state = scope["path"], scope["state"]
+        route = path if path in self.routes else "/static" if path.startswith("/static/") else "other"
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        self.metrics.request_done(route, status, seconds)
+        logged = (state["request_id"], method, route, status, 1000 * seconds, state.get("items", "-"))
+        log.info("request=%s method=%s route=%s status=%d ms=%.1f items=%s", *logged)
 
     def _check(self, scope: Scope, headers: Headers) -> None:
         locked = scope["path"].startswith(LOCKED) and scope["method"] != "OPTIONS"
@@ -172,9 +160,3 @@ def _replay(body: bytes, receive: Receive) -> Receive:
         return waiting.pop() if waiting else await receive()
 
     return give
-
-
-def _choose_id(headers: Headers) -> str:
-    """Return the client's own id for the request where it is a harmless one, else a new one."""
-    given = headers.get("x-request-id", "")
-    return given if _GOOD_ID.fullmatch(given) else uuid.uuid4().hex

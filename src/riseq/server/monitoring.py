@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
@@ -18,13 +18,13 @@ from riseq.types import Simplification
 if TYPE_CHECKING:
     from riseq.server.batcher import Batcher
 
+Clock = Callable[[], float]
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 _ITEMS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _PASSES = (0, 1, 2, 3, 4, 5, 10)
 PROBE = Question("When was Alien released?", ("Who directed Alien?",))
-TRIES = 3
-"""A probe that shared a batch with nothing may fail by chance; one that fails so often does not."""
+TRIES = 3  # a probe that shared a batch with nothing may fail by chance; one that fails so often does not
 
 
 class Metrics:
@@ -70,13 +70,9 @@ class Metrics:
         if result.truncated:
             self.truncations.inc()
 
-    def item_failed(self) -> None:
-        """Count a question that failed alone."""
-        self.items.labels("failed").inc()
-
-    def item_dropped(self) -> None:
-        """Count a question that nobody waits for any more."""
-        self.items.labels("dropped").inc()
+    def item_lost(self, outcome: Literal["failed", "dropped"]) -> None:
+        """Count a question that failed alone, or that nobody waits for any more."""
+        self.items.labels(outcome).inc()
 
     def write(self) -> bytes:
         """Return everything as Prometheus reads it."""
@@ -86,9 +82,7 @@ class Metrics:
 class Readiness:
     """Whether work is welcome: a real question was answered lately, if need be one of its own, and there is room."""
 
-    def __init__(
-        self, batcher: Batcher, fresh_s: float, timeout_s: float = 5.0, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, batcher: Batcher, fresh_s: float, timeout_s: float = 5.0, clock: Clock = time.monotonic) -> None:
         """Keep the batcher, for how long a success counts, and how long a probe may take."""
         self._batcher, self._fresh_s, self._timeout_s, self._clock = batcher, fresh_s, timeout_s, clock
         self._probe: asyncio.Task[str | None] | None = None

@@ -1,7 +1,4 @@
-"""The OpenAPI document: the committed one, which ``python -m riseq.server.openapi`` writes anew, and a page of it.
-
-The page has no script, and nothing from other hosts.
-"""
+"""The OpenAPI document: written anew by ``python -m riseq.server.openapi``, and as a page that needs no script."""
 
 from __future__ import annotations
 
@@ -74,17 +71,15 @@ def _write_model(name: str, schema: Schema) -> str:
         return f"{heading}<p>{_write_type(schema)}</p></section>"
     required = schema.get("required", [])
     rows = "".join(
-        f"<tr><td><code>{escape(field)}</code><td>{_write_type(of)}<td>{_write_default(field in required, of)}"
-        f"<td>{escape(of.get('description', ''))}</tr>"
+        f"<tr><td><code>{escape(field)}</code><td>{_write_type(of)}"
+        f"<td>{'required' if field in required else _write_default(of)}<td>{escape(of.get('description', ''))}</tr>"
         for field, of in schema["properties"].items()
     )
     examples = "".join(f"<pre>{escape(json.dumps(one, indent=1))}</pre>" for one in schema.get("examples", []))
     return f"{heading}<table><tr><th>Field<th>Type<th>Default<th></tr>{rows}</table>{examples}</section>"
 
 
-def _write_default(required: bool, schema: Schema) -> str:
-    if required:
-        return "required"
+def _write_default(schema: Schema) -> str:
     return f"<code>{escape(json.dumps(schema['default']))}</code>" if "default" in schema else ""
 
 
@@ -93,8 +88,7 @@ def _write_type(schema: Schema) -> str:
     if "$ref" in schema:
         name = escape(schema["$ref"].rpartition("/")[2])
         return f'<a href="#{name}">{name}</a>'
-    several = schema.get("anyOf") or schema.get("oneOf")
-    if several:
+    if several := schema.get("anyOf") or schema.get("oneOf"):
         return " or ".join(map(_write_type, several))
     if "enum" in schema or "const" in schema:
         values = schema.get("enum", [schema.get("const")])

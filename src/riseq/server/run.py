@@ -74,9 +74,8 @@ def serve(settings: Settings, on_listening: Callable[[str], None] = lambda _: No
     if settings.address_file is not None:
         write_text(settings.address_file, address)
     on_listening(address)
-    batcher: Batcher = app.state.batcher
-    Server(config, batcher, settings.drain_s).run(sockets=[listener])
-    if batcher.hangs:
+    Server(config, app.state.batcher, settings.drain_s).run(sockets=[listener])
+    if app.state.batcher.hangs:
         # Python would wait for its thread, and no thread can be ended from outside.
         log.error("stopped in the middle of a batch that took too long")
         logging.shutdown()

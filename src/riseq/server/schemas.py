@@ -7,21 +7,10 @@ from dataclasses import fields
 from functools import partial
 from typing import Annotated, Any, Literal, get_type_hints
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    GetPydanticSchema,
-    RootModel,
-    Tag,
-    TypeAdapter,
-    ValidationError,
-    WithJsonSchema,
-    create_model,
-)
+from pydantic import BaseModel, ConfigDict, Field, RootModel, TypeAdapter, ValidationError, create_model
+from pydantic.functional_validators import AfterValidator, BeforeValidator
+from pydantic.json_schema import WithJsonSchema
+from pydantic.types import Discriminator, GetPydanticSchema, Tag
 from pydantic_core.core_schema import no_info_after_validator_function
 
 from riseq.controls import MAX_PASSES, NEUTRAL, Controls
@@ -36,6 +25,7 @@ MAX_PROTECTED = 100
 MAX_PHRASE = 200
 MAX_N_BEST = 20
 MOST_PASSES = 10
+_EXAMPLE: Any = {"question": "When was Alien released?", "context": ["Who directed Alien?"], "n_best": 3}
 
 
 class TextPart(BaseModel):
@@ -98,12 +88,8 @@ def _read_utterances(context: object) -> tuple[str, ...]:
     return utterances
 
 
-def _round(value: object) -> object:
-    # In JSON 2.0 and 2 are the same number.
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-_WHOLE = BeforeValidator(_round)
+# In JSON 2.0 and 2 are the same number.
+_WHOLE = BeforeValidator(lambda value: int(value) if isinstance(value, float) and value.is_integer() else value)
 CONTROL_TYPES: Mapping[str, Any] = {
     "strength": Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)],
     "protect": Annotated[
@@ -127,13 +113,7 @@ def _make_field(name: str, default: Any, help: str) -> tuple[Any, Any]:
 
 
 class _InDialogue(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        json_schema_extra={
-            "examples": [{"question": "When was Alien released?", "context": ["Who directed Alien?"], "n_best": 3}]
-        },
-    )
+    model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [_EXAMPLE]})
 
     question: str = Field(min_length=1, max_length=MAX_QUESTION, description="The self-contained question.")
     context: Annotated[Utterances, BeforeValidator(_read_utterances, json_schema_input_type=ContextForms)] = Field(
@@ -288,11 +268,7 @@ class ReadinessOut(BaseModel):
 
 
 def write_result(result: Simplification) -> dict[str, Any]:
-    """Return the result as it goes over the wire: ``to_dict``, and beside it what follows from it.
-
-    Each form says whether it ``changed`` the question, each pass which text was ``before`` it, and each edit its
-    probability even where that is not known.
-    """
+    """Return the result as it goes over the wire: ``to_dict``, what follows from it, and probabilities not known."""
     values = result.to_dict()
     for form in (values, *values["alternatives"]):
         form["changed"] = form["text"] != result.question

@@ -7,6 +7,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
@@ -25,6 +26,9 @@ def _setting(
     """Return the field of a setting; one without a panel is no flag of ``riseq serve``."""
     made: dict[str, Any] = {"default_factory": list} if default == [] else {"default": default}
     return field(**made, repr=repr, metadata={"help": help, "panel": panel, "metavar": metavar, "bounds": bounds})
+
+
+_seconds = partial(_setting, metavar="SECONDS", gt=0, le=3_600)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,33 +53,23 @@ class Settings:
     max_queue: int = _setting(1_024, "How many questions may wait; more get a 429.", _LIMITS, "N", ge=1)
     max_items: int = _setting(256, "How many questions a request may have.", _LIMITS, "N", ge=1)
     max_body_bytes: int = _setting(1_000_000, "How long a request's body may be.", _LIMITS, "N", ge=1_000)
-    timeout_s: float = _setting(30.0, "How long an answer may take.", _LIMITS, "SECONDS", gt=0, le=3_600)
-    body_timeout_s: float = _setting(
-        10.0, "How long a client may take to send a body.", _LIMITS, "SECONDS", gt=0, le=3_600
-    )
+    timeout_s: float = _seconds(30.0, "How long an answer may take.", _LIMITS)
+    body_timeout_s: float = _seconds(10.0, "How long a client may take to send a body.", _LIMITS)
     drain_s: float = _setting(
         30.0, "How long it may take to finish what it has when told to stop.", _WORK, "SECONDS", ge=0, le=3_600
     )
-    ready_s: float = _setting(
-        30.0,
-        "How long an answer shows that it is ready; then /ready asks a question of its own.",
-        _WORK,
-        "SECONDS",
-        gt=0,
-        le=3_600,
+    ready_s: float = _seconds(
+        30.0, "How long an answer shows that it is ready; then /ready asks a question of its own.", _WORK
     )
     api_key: str | None = _setting(None, "The key that requests must bring.", repr=False)
     api_key_file: Path | None = _setting(
         None,
-        f"A file whose first line is the key that requests must bring; or set {PREFIX}API_KEY to the key.",
+        "A file whose first line is the key that requests must bring; or set RISEQ_API_KEY to the key.",
         _ACCESS,
         "FILE",
     )
     cors_origins: list[str] = _setting(
-        [],
-        "Whose pages may call it from a browser, with commas between; nobody's without it.",
-        _ACCESS,
-        "ORIGINS",
+        [], "Whose pages may call it from a browser, with commas between; nobody's without it.", _ACCESS, "ORIGINS"
     )
     log_level: Literal["debug", "info", "warning", "error"] = _setting("info", "What is logged.", _ACCESS)
     log_text: bool = _setting(False, "Log what users say, too: questions, answers, messages of errors.", _ACCESS)
@@ -89,15 +83,17 @@ class Settings:
 
     def read_key(self) -> str | None:
         """Return the key that requests must bring, None where none is asked for."""
-        if self.api_key is not None:
-            return _check_key(self.api_key, f"{PREFIX}API_KEY")
-        if self.api_key_file is None:
-            return None
-        try:
-            lines = self.api_key_file.read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{self.api_key_file}: cannot be read as the key's file ({error})") from error
-        return _check_key(lines[0] if lines else "", str(self.api_key_file))
+        key, where = self.api_key, f"{PREFIX}API_KEY"
+        if self.api_key_file is not None:
+            where = str(self.api_key_file)
+            try:
+                key = (self.api_key_file.read_text(encoding="utf-8").splitlines() or [""])[0]
+            except (OSError, UnicodeDecodeError) as error:
+                raise InputError(f"{where}: cannot be read as the key's file ({error})") from error
+        key = None if key is None else key.strip()
+        if key is not None and (not key or not key.isascii() or not key.isprintable()):
+            raise InputError(f"{where}: no usable key, expected one line of printable ASCII")
+        return key
 
 
 def load_settings(flags: Mapping[str, Any], config: Path | None = None) -> Settings:
@@ -132,7 +128,7 @@ def _read_file(path: str | Path | None) -> dict[str, Any]:
 
 def _check_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``values`` in the types of their settings, within their bounds."""
-    from pydantic import ConfigDict, Field, create_model
+    from pydantic import BaseModel, ConfigDict, Field, create_model
 
     types = get_type_hints(Settings)
     known: dict[str, Any] = {
@@ -143,7 +139,7 @@ def _check_values(values: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in values.items()
         if isinstance(value, str) and types.get(name) == list[str]
     }
-    model = create_model("Settings", __config__=ConfigDict(extra="forbid"), **known)
+    model: type[BaseModel] = create_model("Settings", __config__=ConfigDict(extra="forbid"), **known)
     return model.model_validate({**values, **split}).model_dump(exclude_unset=True)
 
 
@@ -153,10 +149,3 @@ def _describe(name: str, where: str, error: Mapping[str, Any]) -> str:
         return f"{where} is no setting, expected one of {', '.join(one.name for one in fields(Settings))}"
     got = "" if name == "api_key" else f" is {error['input']!r}"
     return f"{where}{got}: {error['msg'][:1].lower()}{error['msg'][1:]}"
-
-
-def _check_key(key: str, where: str) -> str:
-    key = key.strip()
-    if not key or not key.isascii() or not key.isprintable():
-        raise InputError(f"{where}: no usable key, expected one line of printable ASCII")
-    return key
