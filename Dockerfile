@@ -11,12 +11,15 @@ RUN python -m venv /opt/riseq && /opt/riseq/bin/pip install --no-cache-dir --dis
 FROM python:3.12-slim
 RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin riseq
 COPY --from=build /opt/riseq /opt/riseq
-# Inside a container only its own interface reaches the outside; -p chooses the ports that do.
-ENV PATH=/opt/riseq/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 RISEQ_HOST=0.0.0.0 RISEQ_PORT=8000
+# Inside a container only its own interface reaches the outside; which ports do is said with -p.
+# The server writes where it listens, which --port and the like may change, for the health check. /dev/shm is there and
+# can be written to in a read-only container too.
+ENV PATH=/opt/riseq/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 RISEQ_HOST=0.0.0.0 RISEQ_PORT=8000 \
+    RISEQ_ADDRESS_FILE=/dev/shm/riseq.address
 USER 10001
 EXPOSE 8000
 STOPSIGNAL SIGTERM
 # Ready, not only alive: /ready answers 503, which raises here, when questions fail or the queue is full.
 HEALTHCHECK --interval=15s --timeout=8s --start-period=30s --retries=3 CMD ["python", "-c", \
-    "import os, urllib.request as r; r.urlopen(f\"http://127.0.0.1:{os.environ['RISEQ_PORT']}/ready\", timeout=7)"]
+    "import os, urllib.request as r; r.urlopen(open(os.environ['RISEQ_ADDRESS_FILE']).read() + '/ready', timeout=7)"]
 ENTRYPOINT ["riseq", "serve"]

@@ -12,9 +12,10 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import httpx
 import pytest
 
-from riseq.client import AsyncClient, Client, Failure, Item, Retries, ServerError
-from riseq.server.dummy import DummyEngine
-from riseq.server.engine import Ask, Wishes
+from riseq.client import AsyncClient, Client, FailedItem, Retries, ServerError
+from riseq.controls import Controls
+from riseq.data.dialogue import Item
+from riseq.server.engines import DummyEngine, Question
 from riseq.types import Example, InputError, Simplification
 from server.engines import POISON, RecordingEngine
 from server.serving import run_server
@@ -35,8 +36,8 @@ def client(address: str) -> Iterator[Client]:
         yield client
 
 
-def expect(**wishes: object) -> Simplification:
-    (result,) = DummyEngine().simplify([Ask(QUESTION, tuple(CONTEXT), Wishes(**wishes))])  # type: ignore[arg-type]
+def expect(**options: object) -> Simplification:
+    (result,) = DummyEngine().simplify([Question(QUESTION, tuple(CONTEXT), Controls.from_dict(options))])
     return result
 
 
@@ -46,6 +47,8 @@ def test_a_call_gives_what_the_engine_gives(client: Client) -> None:
     assert client(QUESTION, CONTEXT, strength=0) == expect(strength=0.0)
     assert client(QUESTION, CONTEXT, protect=["Alien"], max_passes=1) == expect(protect=("Alien",))
     assert client(QUESTION, CONTEXT, guard=False) == expect(guard=False)
+    assert client(QUESTION, CONTEXT, controls=Controls(n_best=2)) == expect(n_best=2)
+    assert client(QUESTION, CONTEXT, controls=Controls(n_best=2), strength=0) == expect(n_best=2, strength=0)
     assert client(QUESTION, [{"role": "user", "content": CONTEXT[0]}]) == expect()
 
 
@@ -62,7 +65,7 @@ def test_a_batch_takes_what_the_library_takes_in_order_and_in_parts(client: Clie
 def test_a_failure_in_a_batch_stands_at_its_place(client: Client) -> None:
     first, bad, last = client.batch([(QUESTION, CONTEXT), (POISON, []), (QUESTION, CONTEXT)])
     assert first == last == expect()
-    assert isinstance(bad, Failure)
+    assert isinstance(bad, FailedItem)
     assert bad.code == "failed"
 
 
@@ -85,16 +88,20 @@ def test_the_model_and_readiness(client: Client) -> None:
 
 
 def test_an_error_says_what_the_server_says(address: str, client: Client) -> None:
-    with pytest.raises(ServerError, match="422 invalid: strength: ") as told:
-        client(QUESTION, strength=3)
-    assert (told.value.status, told.value.code) == (422, "invalid")
-    assert told.value.request_id
+    with pytest.raises(ServerError, match="422 invalid: n_best: ") as raised:
+        client(QUESTION, n_best=21)
+    assert (raised.value.status, raised.value.code) == (422, "invalid")
+    assert raised.value.request_id
     with Client(address) as keyless, pytest.raises(ServerError, match="401 unauthorized"):
         keyless(QUESTION)
     with pytest.raises(InputError, match="the context is a str"):
         client(QUESTION, "Who directed Alien?")
     with pytest.raises(InputError, match="protect is a str"):
         client(QUESTION, CONTEXT, protect="Alien")
+    with pytest.raises(InputError, match="strength is 3, expected a number from 0 to 1"):
+        client(QUESTION, strength=3)
+    with pytest.raises(InputError, match="item 1: got a str, expected an Example"):
+        list(client.batch([(QUESTION, CONTEXT), "Why?"]))  # type: ignore[list-item]
 
 
 class Reluctant(BaseHTTPRequestHandler):

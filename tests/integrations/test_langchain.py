@@ -9,8 +9,9 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableLambda
 
+from riseq.controls import Controls
 from riseq.engine.simplifier import Simplifier
-from riseq.integrations.langchain import Asking, SimplifyQuestion
+from riseq.integrations.langchain import Question, SimplifyQuestion
 from riseq.types import InputError
 
 Rows = list[tuple[str, list[str]]]
@@ -21,7 +22,7 @@ def runnable(simplifier: Simplifier) -> SimplifyQuestion:
     return SimplifyQuestion(simplifier)
 
 
-def ask(row: tuple[str, list[str]]) -> Asking:
+def ask(row: tuple[str, list[str]]) -> Question:
     return {"question": row[0], "context": row[1]}
 
 
@@ -59,6 +60,7 @@ def test_it_is_part_of_a_chain_and_tells_callbacks(runnable: SimplifyQuestion, r
     assert counter.ends == 3 * 4
     assert runnable.bind(strength=0.0).invoke(ask(rows[0])) == rows[0][0]
     assert runnable.bind(strength=0.0).batch([ask(rows[0])]) == [rows[0][0]]
+    assert runnable.bind(controls=Controls(strength=0.0)).invoke(ask(rows[0])) == rows[0][0]
 
 
 def test_mistakes_are_told_each_at_its_place(runnable: SimplifyQuestion, rows: Rows, texts: list[str]) -> None:

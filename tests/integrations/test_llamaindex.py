@@ -11,6 +11,7 @@ from llama_index.core.llms import ChatMessage, MockLLM
 from llama_index.core.query_engine import TransformQueryEngine
 from llama_index.core.schema import QueryBundle, TextNode
 
+from riseq.controls import Controls
 from riseq.engine.simplifier import Simplifier
 from riseq.integrations.llamaindex import SimplifyQuery
 from riseq.types import InputError
@@ -41,6 +42,8 @@ def test_the_query_changes_and_what_is_embedded_does_not(simplifier: Simplifier,
     assert (bundle.query_str, bundle.embedding_strs) == (texts[place], ["x"])
     assert SimplifyQuery(simplifier).run(question).query_str == question
     assert SimplifyQuery(simplifier, strength=0.0).run(question, {"context": context}).query_str == question
+    kept = SimplifyQuery(simplifier, controls=Controls(strength=0.0))
+    assert kept.run(question, {"context": context}).query_str == question
 
 
 def test_an_engine_asks_conversationally_and_searches_in_full(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import CallToolResult, ListToolsResult
 
+from riseq.controls import Controls
 from riseq.engine.simplifier import Simplifier
 
 Rows = list[tuple[str, list[str]]]
@@ -18,7 +21,9 @@ RISEQ = str(Path(sys.executable).parent / "riseq")
 
 
 async def talk(model: Path, asked: list[tuple[str, dict[str, object]]]) -> tuple[ListToolsResult, list[CallToolResult]]:
-    server = StdioServerParameters(command=RISEQ, args=["mcp", "--model", str(model), "--threads", "1"])
+    server = StdioServerParameters(
+        command=RISEQ, args=["mcp", "--model", str(model), "--threads", "1"], env={**os.environ}
+    )
     async with Client(stdio_client(server)) as client:
         return await client.list_tools(), [await client.call_tool(name, given) for name, given in asked]
 
@@ -40,7 +45,9 @@ def test_a_client_simplifies_and_explains(model: Path, simplifier: Simplifier, r
                 ("simplify", asked),
                 ("simplify", {"question": question, "context": [{"role": "user", "content": one} for one in context]}),
                 ("simplify", {**asked, "strength": 0.0, "n_best": 3}),
+                ("simplify", {**asked, "protect": question.split()}),
                 ("explain", asked),
+                ("explain", {**asked, "max_passes": 1, "n_best": 2, "guard": False}),
                 ("simplify", {"question": question, "context": [{"rôle": "user"}]}),
                 ("simplify", {**asked, "strength": 7}),
                 ("simplify", {"question": question}),
@@ -50,16 +57,27 @@ def test_a_client_simplifies_and_explains(model: Path, simplifier: Simplifier, r
     )
     assert [tool.name for tool in tools.tools] == ["simplify", "explain"]
     assert all(tool.description for tool in tools.tools)
-    plain, messages, kept, explained, no_role, too_strong, no_context, again = answers
+    for tool in tools.tools:
+        properties = tool.input_schema["properties"]
+        assert list(properties) == ["question", "context", *(one.name for one in fields(Controls))]
+        assert tool.input_schema["required"] == ["question", "context"]
+        for one in fields(Controls):
+            assert properties[one.name]["description"] == one.metadata["help"]
+    plain, messages, kept, protected, explained, once, no_role, too_strong, no_context, again = answers
     expected = simplifier(question, context)
     content = {"text": texts[place], "changed": True, "confidence": expected.confidence, "alternatives": []}
     assert plain.structured_content == messages.structured_content == again.structured_content == content
     assert kept.structured_content is not None
     assert kept.structured_content["text"] == question
+    assert protected.structured_content is not None
+    assert protected.structured_content["text"] == question
     lines = say(explained).splitlines()
     assert lines[0].split(maxsplit=1) == ["question", question]
     assert lines[1].startswith("pass 1")
     assert ["result", texts[place]] in [line.split(maxsplit=1) for line in lines]
+    first = simplifier(question, context, max_passes=1, guard=False)
+    assert ["result", first.text] in [line.split(maxsplit=1) for line in say(once).splitlines()]
+    assert "forms" in say(once)
     for mistake, told in ((no_role, "has the keys ['rôle']"), (too_strong, "strength is 7"), (no_context, "context")):
         assert mistake.is_error
         assert told in say(mistake)

@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import pandas_udf
 
 from documents import find_snippets, tidy
+from riseq.controls import Controls
 from riseq.engine.models import find_default_model
 from riseq.integrations.spark import simplify_column
 from riseq.types import InputError
@@ -66,7 +67,7 @@ def test_a_column_is_what_the_engine_gives(spark: SparkSession, model: Path, row
     assert read(result) == texts
     questions = [question for question, _ in rows]
     assert read(simplify_column(frame, output="kept", strength=0.0, model=model), "kept") == questions
-    assert read(simplify_column(frame, context=None, model=model)) == questions
+    assert read(simplify_column(frame, context=None, model=model, controls=Controls(n_best=2))) == questions
 
 
 def test_chat_messages_nulls_and_bad_rows(spark: SparkSession, model: Path, rows: Rows, texts: list[str]) -> None:
@@ -82,9 +83,9 @@ def test_every_process_loads_one_engine(spark: SparkSession, model: Path, rows: 
 
     @pandas_udf("string")  # type: ignore[untyped-decorator]
     def tell(column: pd.Series) -> pd.Series:
-        from riseq.integrations.rows import _load
+        from riseq.integrations import load_engine
 
-        info = _load.cache_info()
+        info = load_engine.cache_info()
         return column.map(lambda _: f"{os.getpid()} {info.misses} {info.hits}")
 
     for _ in range(2):

@@ -6,8 +6,7 @@ import random
 import threading
 from collections.abc import Sequence
 
-from riseq.server.dummy import DummyEngine
-from riseq.server.engine import Ask
+from riseq.server.engines import DummyEngine, Question
 from riseq.types import Simplification
 
 POISON = "poison"
@@ -21,11 +20,11 @@ class RecordingEngine(DummyEngine):
         self.batches: list[list[str]] = []
         self.error = error or ValueError("the poison's own words: secret")
 
-    def simplify(self, asks: Sequence[Ask]) -> list[Simplification]:
-        self.batches.append([ask.question for ask in asks])
-        if any(POISON in ask.question for ask in asks):
+    def simplify(self, questions: Sequence[Question]) -> list[Simplification]:
+        self.batches.append([one.question for one in questions])
+        if any(POISON in one.question for one in questions):
             raise self.error
-        return super().simplify(asks)
+        return super().simplify(questions)
 
 
 class GatedEngine(RecordingEngine):
@@ -35,10 +34,10 @@ class GatedEngine(RecordingEngine):
         super().__init__()
         self.gate, self.begun = threading.Event(), threading.Event()
 
-    def simplify(self, asks: Sequence[Ask]) -> list[Simplification]:
+    def simplify(self, questions: Sequence[Question]) -> list[Simplification]:
         self.begun.set()
         assert self.gate.wait(20)
-        return super().simplify(asks)
+        return super().simplify(questions)
 
 
 class FlakyEngine(DummyEngine):
@@ -49,11 +48,11 @@ class FlakyEngine(DummyEngine):
         self.share, self.rng, self.calls, self.failures = share, random.Random(seed), 0, 0
         self.lock = threading.Lock()
 
-    def simplify(self, asks: Sequence[Ask]) -> list[Simplification]:
+    def simplify(self, questions: Sequence[Question]) -> list[Simplification]:
         with self.lock:
             self.calls += 1
             fails = self.rng.random() < self.share
             self.failures += fails
         if fails:
             raise RuntimeError("injected")
-        return super().simplify(asks)
+        return super().simplify(questions)

@@ -17,8 +17,7 @@ import uvicorn
 
 from riseq.server.app import create_app
 from riseq.server.batcher import Batcher
-from riseq.server.dummy import DummyEngine
-from riseq.server.engine import Engine
+from riseq.server.engines import DummyEngine, Engine
 from riseq.server.run import Server, listen
 from riseq.server.settings import Settings
 
@@ -35,7 +34,7 @@ async def open_app(engine: Engine | None = None, **settings: Any) -> AsyncIterat
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=transport, base_url="http://test") as client,
     ):
-        yield client, app.state.service.batcher
+        yield client, app.state.batcher
 
 
 @contextmanager
@@ -46,7 +45,7 @@ def run_server(engine: Engine | None = None, **settings: Any) -> Iterator[str]:
     listener = listen("127.0.0.1", 0)
     server = Server(
         uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1),
-        app.state.service.batcher,
+        app.state.batcher,
         1.0,
     )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
@@ -64,10 +63,14 @@ def run_server(engine: Engine | None = None, **settings: Any) -> Iterator[str]:
 
 @contextmanager
 def run_process(
-    *flags: str, environment: Mapping[str, str] | None = None, log: Path | None = None
+    *flags: str, environment: Mapping[str, str] | None = None, log: Path | None = None, port: int | None = 0
 ) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Give the address of ``riseq serve`` in a process of its own; ``log`` gets what it writes after the address."""
-    command = [str(Path(sys.executable).parent / "riseq"), "serve", "--port", "0", *flags]
+    """Give the address of ``riseq serve`` in a process of its own; ``log`` gets what it writes after the address.
+
+    The port is a free one; where it is None, the one that the settings say.
+    """
+    command = [str(Path(sys.executable).parent / "riseq"), "serve", *flags]
+    command += [] if port is None else ["--port", str(port)]
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {}), "TERM": "dumb"}
     )

@@ -10,17 +10,19 @@ from typing import Any
 
 import pytest
 
-from riseq.server.batcher import Batcher, DrainingError, FailedError, Limits, Observer, QueueFullError
-from riseq.server.dummy import DummyEngine
-from riseq.server.engine import Ask, Engine
+from riseq.server.batcher import Batcher
+from riseq.server.engines import DummyEngine, Engine, Question
+from riseq.server.errors import ApiError
+from riseq.server.monitoring import Metrics
+from riseq.server.settings import Settings
 from riseq.types import Simplification
 from server.engines import POISON, GatedEngine, RecordingEngine
 
 CONTEXT = ("Who directed Alien?",)
 
 
-def ask(question: str) -> Ask:
-    return Ask(question, CONTEXT)
+def ask(question: str) -> Question:
+    return Question(question, CONTEXT)
 
 
 def run(test: Coroutine[Any, Any, None]) -> None:
@@ -28,8 +30,8 @@ def run(test: Coroutine[Any, Any, None]) -> None:
 
 
 @asynccontextmanager
-async def working(engine: Engine, observer: Observer | None = None, **limits: Any) -> AsyncIterator[Batcher]:
-    batcher = Batcher(engine, Limits(**limits), observer)
+async def working(engine: Engine, metrics: Metrics | None = None, **settings: Any) -> AsyncIterator[Batcher]:
+    batcher = Batcher(engine, Settings(max_items=1, **settings), metrics)
     batcher.start()
     try:
         yield batcher
@@ -40,7 +42,7 @@ async def working(engine: Engine, observer: Observer | None = None, **limits: An
 def test_what_arrives_together_shares_a_batch_the_shortest_first() -> None:
     async def test() -> None:
         engine = RecordingEngine()
-        async with working(engine, wait_s=0.05) as batcher:
+        async with working(engine, batch_wait_ms=50) as batcher:
             questions = ["What is the longest of them?", "Short?", "Of middle length?"]
             results = await asyncio.gather(*(batcher.simplify(ask(question)) for question in questions))
             assert [result.question for result in results] == questions
@@ -66,7 +68,7 @@ def test_a_batch_has_no_more_than_its_limit_and_the_oldest_go_first() -> None:
 def test_two_workers_share_what_waits_and_work_at_once() -> None:
     async def test() -> None:
         engine = GatedEngine()
-        async with working(engine, workers=2, wait_s=0.01) as batcher:
+        async with working(engine, workers=2, batch_wait_ms=10) as batcher:
             futures = batcher.submit([ask(f"{k}?") for k in range(6)])
             while batcher.queued:
                 await asyncio.sleep(0.01)
@@ -79,7 +81,7 @@ def test_two_workers_share_what_waits_and_work_at_once() -> None:
 
 def test_a_lonely_question_waits_no_longer_than_it_is_told_to() -> None:
     async def test() -> None:
-        async with working(DummyEngine(), wait_s=0.002) as batcher:
+        async with working(DummyEngine(), batch_wait_ms=2) as batcher:
             taken = []
             for _ in range(20):
                 started = time.perf_counter()
@@ -116,7 +118,8 @@ def test_a_poisonous_question_fails_alone_and_the_worker_lives(error: BaseExcept
             )
             assert isinstance(first, Simplification)
             assert isinstance(last, Simplification)
-            assert isinstance(bad, FailedError)
+            assert isinstance(bad, ApiError)
+            assert (bad.status, bad.code) == (500, "failed")
             assert bad.__cause__ is error
             assert len(engine.batches) == 4  # together, then each alone
             assert (await batcher.simplify(ask("Still there?"))).text == "Still there?"
@@ -126,8 +129,8 @@ def test_a_poisonous_question_fails_alone_and_the_worker_lives(error: BaseExcept
 
 def test_an_engine_that_loses_an_answer_is_not_believed() -> None:
     class Loses(DummyEngine):
-        def simplify(self, asks: Any) -> list[Simplification]:
-            return super().simplify(asks)[:1]
+        def simplify(self, questions: Any) -> list[Simplification]:
+            return super().simplify(questions)[:1]
 
     async def test() -> None:
         async with working(Loses()) as batcher:
@@ -137,16 +140,16 @@ def test_an_engine_that_loses_an_answer_is_not_believed() -> None:
     run(test())
 
 
-def test_an_observer_that_fails_does_not_stop_the_worker() -> None:
-    class Fails(Observer):
-        def batch_done(self, asked: int, seconds: float) -> None:
-            if asked == 2:
+def test_metrics_that_fail_does_not_stop_the_worker() -> None:
+    class Fails(Metrics):
+        def batch_done(self, count: int, seconds: float) -> None:
+            if count == 2:
                 raise RuntimeError("full disk")
 
     async def test() -> None:
-        async with working(DummyEngine(), Fails()) as batcher:
+        async with working(DummyEngine(), Fails(DummyEngine.info)) as batcher:
             two = await asyncio.gather(*batcher.submit([ask("One?"), ask("Two?")]), return_exceptions=True)
-            assert all(isinstance(one, FailedError) for one in two)
+            assert all(isinstance(one, ApiError) for one in two)
             assert (await batcher.simplify(ask("Still there?"))).text == "Still there?"
 
     run(test())
@@ -160,12 +163,12 @@ def test_a_full_queue_takes_all_or_none_and_says_when_to_come_back() -> None:
             while batcher.queued:
                 await asyncio.sleep(0.005)
             waiting = batcher.submit([ask("3?"), ask("4?"), ask("5?")])
-            with pytest.raises(QueueFullError) as refused:
+            with pytest.raises(ApiError, match="the queue is full; try again in 1 s") as refused:
                 batcher.submit([ask("6?"), ask("7?")])
-            assert refused.value.retry_after >= 1
+            assert (refused.value.status, refused.value.headers) == (429, {"Retry-After": "1"})
             assert not batcher.full  # none of the two was taken
             waiting += batcher.submit([ask("6?")])
-            with pytest.raises(QueueFullError):
+            with pytest.raises(ApiError, match="the queue is full"):
                 batcher.submit([ask("7?")])
             engine.gate.set()
             assert len(await asyncio.gather(*at_work, *waiting)) == 6
@@ -197,7 +200,7 @@ def test_a_cancelled_question_leaves_the_queue_and_the_engine_never_sees_it() ->
 def test_a_question_cancelled_in_the_same_breath_is_never_worked_on() -> None:
     async def test() -> None:
         engine = RecordingEngine()
-        async with working(engine, wait_s=0) as batcher:
+        async with working(engine, batch_wait_ms=0) as batcher:
             gone, stays = batcher.submit([ask("Gone?"), ask("Stays?")])
             gone.cancel()
             assert (await stays).text == "Stays?"
@@ -216,7 +219,7 @@ def test_a_draining_batcher_finishes_what_it_has_and_takes_nothing_new() -> None
         async with working(engine, max_batch=1) as batcher:
             futures = batcher.submit([ask("1?"), ask("2?")])
             batcher.drain()
-            with pytest.raises(DrainingError):
+            with pytest.raises(ApiError, match="the server is shutting down"):
                 batcher.submit([ask("3?")])
             assert not batcher.idle
             engine.gate.set()
@@ -243,7 +246,7 @@ def test_a_stopped_batcher_leaves_nobody_waiting() -> None:
 def test_a_success_is_remembered_and_a_failure_is_not() -> None:
     async def test() -> None:
         async with working(RecordingEngine()) as batcher:
-            with pytest.raises(FailedError):
+            with pytest.raises(ApiError, match="could not be simplified"):
                 await batcher.simplify(ask(POISON))
             assert batcher.last_success is None
             await batcher.simplify(ask("Fine?"))

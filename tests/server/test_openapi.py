@@ -12,10 +12,10 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from riseq.server.openapi import write_contract
+from riseq.server.openapi import write_document
 from server.serving import run_server
 
-SCHEMA = schemathesis.openapi.from_dict(json.loads(write_contract()))
+SCHEMA = schemathesis.openapi.from_dict(json.loads(write_document()))
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +26,8 @@ def address() -> Iterator[str]:
 
 def test_the_committed_document_is_the_codes(root: Path) -> None:
     committed = (root / "docs" / "openapi.json").read_text(encoding="utf-8")
-    told = "docs/openapi.json is out of date; write it anew with: python -m riseq.server.openapi"
-    assert json.loads(committed) == json.loads(write_contract()), told
+    hint = "docs/openapi.json is out of date; write it anew with: python -m riseq.server.openapi"
+    assert json.loads(committed) == json.loads(write_document()), hint
 
 
 @SCHEMA.parametrize()

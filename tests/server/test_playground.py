@@ -32,8 +32,7 @@ from playwright.sync_api import (
 
 from chromium import ensure_chromium
 from riseq.server.app import create_app
-from riseq.server.dummy import DummyEngine
-from riseq.server.engine import Engine, SimplifierEngine
+from riseq.server.engines import DummyEngine, Engine, SimplifierEngine
 from riseq.server.run import listen
 from riseq.server.settings import Settings
 
@@ -583,11 +582,8 @@ def test_motion_stops_where_it_is_not_wanted(open_page: Open) -> None:
     assert page.evaluate(moves) == "none"
 
 
-def test_a_key_is_asked_for_and_kept_to_the_tab(
-    open_page: Open, monkeypatch: pytest.MonkeyPatch, keep_picture: Callable[[Page, str], None]
-) -> None:
-    monkeypatch.setenv("RISEQ_API_KEY", "opensesame")
-    host = Host(DummyEngine())
+def test_a_key_is_asked_for_and_kept_to_the_tab(open_page: Open, keep_picture: Callable[[Page, str], None]) -> None:
+    host = Host(DummyEngine(), api_key="opensesame")
     page = open_page(host.url)
     expect(page.locator("#key")).to_be_visible()
     keep_picture(page, "key")

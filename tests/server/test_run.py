@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from riseq.cli import main
-from riseq.server.dummy import DummyEngine
+from riseq.server.engines import DummyEngine
 from riseq.server.run import load_engine
 from riseq.server.settings import Settings
 from server.serving import ALIEN, ANSWER, await_health, run_process
@@ -41,7 +41,7 @@ def test_an_idle_server_stops_at_once_and_cleanly(sign: signal.Signals, tmp_path
 SLOW = """
 import sys
 from riseq.server import run
-from riseq.server.dummy import DummyEngine
+from riseq.server.engines import DummyEngine
 from riseq.server.settings import Settings
 run.load_engine = lambda settings: DummyEngine(seconds=0.5)
 run.serve(Settings(port=0, max_batch=1, drain_s=float(sys.argv[1])), lambda said: print(said, flush=True))

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from riseq.engine.models import find_default_model
-from riseq.server.engine import SimplifierEngine
+from riseq.server.engines import SimplifierEngine
 from riseq.server.schemas import ErrorOut
 from riseq.server.settings import load_settings
 from server.serving import run_server

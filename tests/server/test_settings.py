@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import re
+import subprocess
+import sys
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,8 @@ from riseq.types import InputError
 
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in Settings.model_fields:
-        monkeypatch.delenv(f"RISEQ_{name.upper()}", raising=False)
+    for one in fields(Settings):
+        monkeypatch.delenv(f"RISEQ_{one.name.upper()}", raising=False)
     monkeypatch.delenv("RISEQ_CONFIG", raising=False)
 
 
@@ -115,16 +117,23 @@ def test_a_key_that_cannot_be_sent_is_a_mistake(content: bytes, tmp_path: Path) 
 
 
 def test_every_setting_is_a_flag_with_its_default_in_the_help() -> None:
-    serve = typer.main.get_command(app).commands["serve"]  # type: ignore[attr-defined]
-    options = {option.name: option for option in serve.get_params(typer.Context(serve))}
-    assert set(options) - {"config", "help"} == set(Settings.model_fields) - {"api_key"}
+    command = typer.main.get_command(app).commands["serve"]  # type: ignore[attr-defined]
+    options = {one.name: one for one in command.params if one.name not in ("config", "help")}
+    settings = {one.name: one for one in fields(Settings) if one.metadata["panel"] is not None}
+    assert {one.name for one in fields(Settings)} - set(settings) == {"api_key", "address_file"}
+    assert set(options) == set(settings)
     for name, option in options.items():
-        assert option.help
-        told = re.search(r"\(default (\S+)\)", option.help)
-        if name in ("config", "help"):
-            continue
-        default = Settings.model_fields[name].get_default(call_default_factory=True)
-        if told:
-            assert told[1] == ("no" if default is False else str(default)), name
-        else:
-            assert default in (None, []), name
+        setting = settings[name]
+        default = None if setting.default is MISSING else setting.default
+        said = "" if default is None else f" (default {'no' if default is False else default})"
+        assert option.help == f"{setting.metadata['help'].removesuffix('.')}{said}."
+        assert option.rich_help_panel == setting.metadata["panel"]
+        assert option.metavar == setting.metadata["metavar"]
+
+
+def test_the_settings_are_known_without_the_packages_of_the_server() -> None:
+    program = (
+        "import sys; sys.modules['pydantic'] = None; from riseq.server.settings import Settings; print(Settings())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.startswith("Settings(host='127.0.0.1', port=8000")

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from riseq.client import AsyncClient
+from riseq.controls import Controls
 from riseq.data.dataset import load_dataset
 from riseq.engine.models import find_default_model
 from riseq.engine.simplifier import Simplifier
-from riseq.server.engine import Ask, SimplifierEngine, Wishes
+from riseq.server.engines import Question, SimplifierEngine
 from server.serving import open_app, run_server
 
 
@@ -36,16 +37,16 @@ def test_what_the_server_says_is_what_the_library_says(engine: SimplifierEngine,
         asyncio.run(ask(address))
 
 
-def test_wishes_that_differ_share_a_batch_and_are_kept_apart(engine: SimplifierEngine) -> None:
+def test_controls_that_differ_share_a_batch_and_are_kept_apart(engine: SimplifierEngine) -> None:
     question, context = "Did Christopher Nolan win an Oscar?", ("Which films did Christopher Nolan direct?",)
-    wishes = [
-        Wishes(),
-        Wishes(strength=0),
-        Wishes(protect=("Christopher Nolan",)),
-        Wishes(n_best=2),
-        Wishes(guard=False),
+    controls = [
+        Controls(),
+        Controls(strength=0),
+        Controls(protect=("Christopher Nolan",)),
+        Controls(n_best=2),
+        Controls(guard=False),
     ]
-    results = engine.simplify([Ask(question, context, one) for one in wishes])
+    results = engine.simplify([Question(question, context, one) for one in controls])
     simplifier: Simplifier = engine.simplifier
     assert results == [
         simplifier(question, context),

@@ -33,7 +33,7 @@ app = typer.Typer(
 )
 for verb in VERBS:
     function = getattr(import_module(f"riseq.cli.{verb}"), verb)
-    app.command(cls=serve.ServeCommand if verb == "serve" else None)(function)
+    app.command()(function)
 app.add_typer(data.app, name="data")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from functools import wraps
 from pathlib import Path
 from types import UnionType
@@ -80,12 +80,22 @@ class OptionField:
     default: object
     help: str
     metavar: str | None = None
+    panel: str | None = None
+    """The part of the help it stands in."""
 
 
 def list_fields(cls: type[DataclassInstance]) -> list[OptionField]:
-    """Return the fields of a dataclass, whose metadata are ``help`` and what else an option may have."""
-    types = get_type_hints(cls)
-    return [OptionField(one.name, types[one.name], one.default, **one.metadata) for one in fields(cls)]
+    """Return the fields of a dataclass, whose metadata are ``help`` and what else an option may have.
+
+    A list is one option with commas between, as it is in the environment; a tuple is an option that is repeated.
+    """
+    types = {name: str if get_origin(kind) is list else kind for name, kind in get_type_hints(cls).items()}
+    found = []
+    for one in fields(cls):
+        default = None if one.default is MISSING else one.default
+        shown = {name: one.metadata.get(name) for name in ("metavar", "panel")}
+        found.append(OptionField(one.name, types[one.name], default, one.metadata["help"], **shown))
+    return found
 
 
 def add_options(option_fields: Iterable[OptionField], before: str | None = None) -> Callable[[Verb], Verb]:
@@ -127,6 +137,7 @@ def _make_parameter(field: OptionField) -> inspect.Parameter:
         metavar=field.metavar or _METAVARS.get(single),
         help=_describe(field, repeated),
         show_default=False,
+        rich_help_panel=field.panel,
     )
     annotation = Annotated[(list[single] if repeated else kind) | None, option]  # type: ignore[valid-type]
     return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)

@@ -17,24 +17,24 @@ try:
 except ModuleNotFoundError as error:
     raise name_extra("langchain", error) from error
 
-Asking = Mapping[str, Any]
+Question = Mapping[str, Any]
 """``{"question": ..., "context": [...]}``; the context has LangChain's messages, or what ``Simplifier`` takes."""
 
 
-class SimplifyQuestion(Runnable[Asking, str]):
+class SimplifyQuestion(Runnable[Question, str]):
     """Makes questions conversational; ``batch`` reads them together. ``bind(strength=1.0)`` says how to edit."""
 
     def __init__(self, simplifier: Simplifier | None = None, *, model: str | Path | None = None) -> None:
-        """Take an engine, or load that of ``model``, which is what ships where it is None."""
+        """Keep an engine, or load that of ``model``, which is what ships where it is None."""
         self.simplifier = simplifier or Simplifier.load(model)
 
-    def invoke(self, input: Asking, config: RunnableConfig | None = None, **kwargs: Any) -> str:
+    def invoke(self, input: Question, config: RunnableConfig | None = None, **kwargs: Any) -> str:
         """Return the conversational form of one question."""
-        return self._call_with_config(lambda asking: self._edit([asking], **kwargs)[0], input, config)
+        return self._call_with_config(lambda one: self._edit([_read(one)], **kwargs)[0], input, config)
 
     def batch(
         self,
-        inputs: list[Asking],
+        inputs: list[Question],
         config: RunnableConfig | list[RunnableConfig] | None = None,
         *,
         return_exceptions: bool = False,
@@ -42,26 +42,26 @@ class SimplifyQuestion(Runnable[Asking, str]):
     ) -> list[str]:
         """Return the conversational form of each question, or its mistake where exceptions are wanted."""
 
-        def edit(askings: list[Asking]) -> list[str | Exception]:
-            readable = [_try(asking) for asking in askings]
-            results = iter(self._edit([one for one in readable if not isinstance(one, Exception)], **kwargs))
-            return [one if isinstance(one, Exception) else next(results) for one in readable]
+        def edit(questions: list[Question]) -> list[str | Exception]:
+            asked = [_try(one) for one in questions]
+            results = iter(self._edit([one for one in asked if not isinstance(one, Exception)], **kwargs))
+            return [one if isinstance(one, Exception) else next(results) for one in asked]
 
         return self._batch_with_config(edit, inputs, config, return_exceptions=return_exceptions)
 
-    def _edit(self, askings: list[Any], **controls: Any) -> list[str]:
-        return [result.text for result in self.simplifier.batch(map(_read, askings), **controls)]
+    def _edit(self, asked: list[Asked], **controls: Any) -> list[str]:
+        return [result.text for result in self.simplifier.batch(asked, **controls)]
 
 
-def _read(asking: Asking | Asked) -> Asked:
-    if isinstance(asking, Mapping) and isinstance(context := asking.get("context"), list | tuple):
-        said = [convert_to_openai_messages(one) if isinstance(one, BaseMessage) else one for one in context]
-        return read_item({**asking, "context": said})
-    return read_item(asking)
+def _read(question: Question) -> Asked:
+    if isinstance(question, Mapping) and isinstance(context := question.get("context"), list | tuple):
+        dialogue = [convert_to_openai_messages(one) if isinstance(one, BaseMessage) else one for one in context]
+        return read_item({**question, "context": dialogue})
+    return read_item(question)
 
 
-def _try(asking: Asking) -> Asked | InputError:
+def _try(question: Question) -> Asked | InputError:
     try:
-        return _read(asking)
+        return _read(question)
     except InputError as error:
         return error

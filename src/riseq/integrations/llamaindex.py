@@ -26,10 +26,9 @@ class SimplifyQuery(BaseQueryTransform):
     def __init__(
         self, simplifier: Simplifier | None = None, *, model: str | Path | None = None, **controls: Any
     ) -> None:
-        """Take an engine, or load that of ``model``; ``controls`` are those of ``Simplifier``."""
+        """Keep an engine, or load that of ``model``; ``controls`` are those of ``Simplifier``."""
         super().__init__()
-        self.simplifier = simplifier or Simplifier.load(model)
-        self.controls = controls
+        self.simplifier, self.controls = simplifier or Simplifier.load(model), controls
 
     def _get_prompts(self) -> dict[str, Any]:
         return {}
@@ -39,10 +38,10 @@ class SimplifyQuery(BaseQueryTransform):
 
     def _run(self, query_bundle: QueryBundle, metadata: dict[str, Any]) -> QueryBundle:
         context = metadata.get("context", ())
-        said = context if isinstance(context, str) else [_read(one) for one in context]
-        text = self.simplifier(query_bundle.query_str, said, **self.controls).text
+        dialogue = context if isinstance(context, str) else [_read_message(one) for one in context]
+        text = self.simplifier(query_bundle.query_str, dialogue, **self.controls).text
         return QueryBundle(query_str=text, custom_embedding_strs=query_bundle.embedding_strs)
 
 
-def _read(one: Any) -> Any:
+def _read_message(one: Any) -> Any:
     return {"role": one.role.value, "content": one.content} if isinstance(one, ChatMessage) else one

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable
+from dataclasses import fields
 from io import StringIO
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Unpack, get_type_hints
+
+from rich.console import Console
 
 from riseq import __version__
-from riseq.controls import NEUTRAL
+from riseq.controls import ControlOptions, Controls
 from riseq.engine.simplifier import Simplifier
 from riseq.extras import name_extra
+from riseq.terminal.results import explain as show
 from riseq.types import InputError, Simplification
 
 try:
@@ -25,9 +30,6 @@ Context = Annotated[
     list[str | dict[str, Any]],
     Field(description="The dialogue before it, oldest first: strings, or messages with role and content."),
 ]
-Strength = Annotated[float, Field(description="0 keeps the question, 0.5 is the model's choice, 1 the shortest form.")]
-Protect = Annotated[Sequence[str], Field(description="Words that are left as they are.")]
-NBest = Annotated[int, Field(description="Above 1: up to so many forms, from milder to stronger.")]
 
 
 class Conversational(BaseModel):
@@ -40,37 +42,43 @@ class Conversational(BaseModel):
 
 
 def build_server(model: str | Path | None = None, threads: int | None = None) -> MCPServer[Any]:
-    """Return the server; its engine is loaded already, so that a mistake is told at once."""
+    """Return the server; its engine is loaded already, so that a mistake is found at once."""
     simplifier = Simplifier.load(model, threads=threads)
     server: MCPServer[Any] = MCPServer("riseq", version=__version__, log_level="WARNING")
 
-    def ask(question: str, context: list[Any], strength: float, protect: Sequence[str], n_best: int) -> Simplification:
+    def ask(question: str, context: list[Any], **options: Unpack[ControlOptions]) -> Simplification:
         try:
-            return simplifier(question, context, strength=strength, protect=protect, n_best=n_best)
+            return simplifier(question, context, **options)
         except InputError as error:
             raise ToolError(str(error)) from error
 
     @server.tool()
-    def simplify(
-        question: Question, context: Context, strength: Strength = NEUTRAL, protect: Protect = (), n_best: NBest = 1
-    ) -> Conversational:
+    @_with_controls
+    def simplify(question: Question, context: Context, **options: Unpack[ControlOptions]) -> Conversational:
         """Rewrite a self-contained question as a person would ask it next in the dialogue."""
-        result = ask(question, context, strength, protect, n_best)
+        result = ask(question, context, **options)
         forms = [one.text for one in result.alternatives]
-        return Conversational(
-            text=result.text, changed=result.changed, confidence=result.confidence, alternatives=forms
-        )
+        known = {name: getattr(result, name) for name in ("text", "changed", "confidence")}
+        return Conversational(**known, alternatives=forms)
 
     @server.tool()
-    def explain(question: Question, context: Context, strength: Strength = NEUTRAL, protect: Protect = ()) -> str:
+    @_with_controls
+    def explain(question: Question, context: Context, **options: Unpack[ControlOptions]) -> str:
         """Show pass by pass how a question becomes conversational, each edit with its probability."""
-        from rich.console import Console
-
-        from riseq.terminal.results import explain as show
-
         page = StringIO()
         console = Console(file=page, width=1_000, highlight=False, markup=False, emoji=False)
-        show(console, ask(question, context, strength, protect, 1))
+        show(console, ask(question, context, **options))
         return page.getvalue()
 
     return server
+
+
+def _with_controls(tool: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``tool`` with a parameter for each of ``Controls`` in its signature, where its ``options`` were."""
+    signature, types = inspect.signature(tool, eval_str=True), get_type_hints(Controls)
+    parameters = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    for one in fields(Controls):
+        kind: Any = Annotated[types[one.name], Field(description=one.metadata["help"])]
+        parameters.append(parameters[0].replace(name=one.name, default=one.default, annotation=kind))
+    tool.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return tool

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Unpack
 
-from riseq.controls import MAX_PASSES, NEUTRAL
+from riseq.controls import ControlOptions, Controls
 from riseq.extras import name_extra
-from riseq.integrations.rows import RowEditor
+from riseq.integrations import RowEditor
 from riseq.types import InputError
 
 try:
@@ -26,26 +27,27 @@ def simplify_column(
     output: str = "text",
     *,
     model: str | Path | None = None,
-    strength: float = NEUTRAL,
-    protect: Sequence[str] = (),
-    max_passes: int = MAX_PASSES,
-    guard: bool = True,
     threads: int = 1,
     skip_bad: bool = False,
+    controls: Controls | None = None,
+    **options: Unpack[ControlOptions],
 ) -> DataFrame:
     """Return ``df`` with the column ``output``: each ``question`` as it is asked after the dialogue in ``context``.
 
     ``context`` is a column of arrays, of strings or of chat messages with role and content, oldest first; null is an
     empty one, and None says that there is none. A null question stays null. Every Python process of an executor loads
-    one engine and keeps it: ``model`` is a folder that all of them see, the one that ships where it is None, and
-    ``threads`` are the cores of an engine. With ``skip_bad`` a row that cannot be used becomes null, where else the job
-    ends.
+    one engine and keeps it; ``model`` is a folder that all of them see. With ``skip_bad`` a row that cannot be used
+    becomes null, where else the job ends. The rest is ``RowEditor``'s.
     """
-    editor = RowEditor(model, strength, protect, max_passes, guard, threads, skip_bad)
-    editor.check()
-    _check_column(df, question, StringType, "strings")
-    if context is not None:
-        _check_column(df, context, ArrayType, "arrays")
+    editor = RowEditor(model, threads=threads, skip_bad=skip_bad, controls=controls, **options)
+    for name, kind, expected in ((question, StringType, "strings"), (context, ArrayType, "arrays")):
+        if name is None:
+            continue
+        if name not in df.columns:
+            raise InputError(f"no column {name!r}, expected one of: {', '.join(df.columns)}")
+        found = df.schema[name].dataType
+        if not isinstance(found, kind):
+            raise InputError(f"the column {name!r} has the type {found.simpleString()}, expected {expected}")
 
     @pandas_udf("string")  # type: ignore[untyped-decorator]
     def edit(batches: Iterator[tuple[pd.Series, pd.Series]]) -> Iterator[pd.Series]:
@@ -55,11 +57,3 @@ def simplify_column(
 
     dialogue = array().cast("array<string>") if context is None else col(context)
     return df.withColumn(output, edit(col(question), dialogue))
-
-
-def _check_column(df: DataFrame, name: str, kind: type, expected: str) -> None:
-    if name not in df.columns:
-        raise InputError(f"no column {name!r}, expected one of: {', '.join(df.columns)}")
-    found = df.schema[name].dataType
-    if not isinstance(found, kind):
-        raise InputError(f"the column {name!r} has the type {found.simpleString()}, expected {expected}")

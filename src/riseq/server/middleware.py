@@ -8,13 +8,14 @@ import logging
 import re
 import time
 import uuid
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Collection
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from riseq.server.errors import Problem, describe_crash
+from riseq.server.errors import ApiError, describe_crash
+from riseq.server.monitoring import Metrics
+from riseq.server.settings import Settings
 
 log = logging.getLogger("riseq.server")
 
@@ -29,35 +30,23 @@ SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-LOCKED = ("/v1/", "/metrics")
-"""What asks for the key; the rest tells nothing of users, and says how to bring one."""
-CLIENT_GONE = 499
-"""The status that is counted where nobody was there to be answered, as nginx has it."""
+LOCKED = ("/v1/", "/metrics")  # what asks for the key; the rest has nothing of users, and says how to bring one
+CLIENT_GONE = 499  # the status that is counted where nobody was there to be answered, as nginx has it
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _DIGITS = re.compile(r"[0-9]+")
 _MOST_DIGITS = 18
 _GOOD_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What a request must keep to."""
-
-    max_body_bytes: int
-    body_timeout_s: float
-    key: str | None = None
-    log_text: bool = False
-
-
-class Guard:
+class RequestMiddleware:
     """An ASGI app around another: every request passes through here, and every answer."""
 
     def __init__(
-        self, app: ASGIApp, rules: Rules, routes: Collection[str], on_done: Callable[[str, int, float], None]
+        self, app: ASGIApp, settings: Settings, key: str | None, routes: Collection[str], metrics: Metrics
     ) -> None:
-        """Take what is guarded, the rules, the paths there are, and who counts requests by path, status and seconds."""
-        self.app, self.rules, self.routes, self.on_done = app, rules, routes, on_done
-        self._key = None if rules.key is None else rules.key.encode()
+        """Keep the app, its limits, its key, the paths there are, and what counts requests."""
+        self.app, self.settings, self.routes, self.metrics = app, settings, routes, metrics
+        self._key = None if key is None else key.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -66,7 +55,9 @@ class Guard:
             return
         started = time.perf_counter()
         headers = Headers(scope=scope)
-        request_id = _choose_id(headers)
+        # The client's own id for the request where it is a harmless one.
+        given = headers.get("x-request-id", "")
+        request_id = given if _GOOD_ID.fullmatch(given) else uuid.uuid4().hex
         scope.setdefault("state", {})["request_id"] = request_id
         answer = _Answer(send, request_id, scope["path"])
         body = None
@@ -75,76 +66,70 @@ class Guard:
             body = await self._read_body(receive)
             if body is not None:
                 await self.app(scope, _replay(body, receive), answer.send)
-        except Problem as problem:
+        except ApiError as refused:
             if body is None:  # What is left of it is not read: the connection has no further use.
-                problem.headers["Connection"] = "close"
-            await problem.respond(request_id)(scope, receive, answer.send)
+                refused.headers["Connection"] = "close"
+            await refused.respond(request_id)(scope, receive, answer.send)
         except Exception as error:
-            log.error("request=%s crashed: %s", request_id, describe_crash(error, self.rules.log_text))
+            log.error("request=%s crashed: %s", request_id, describe_crash(error, self.settings.log_text))
             if answer.started:
                 raise
-            failed = Problem(500, "failed", "the server failed; its log says more")
+            failed = ApiError(500, "failed", "the server failed; its log says more")
             await failed.respond(request_id)(scope, receive, answer.send)
         finally:
-            seconds = time.perf_counter() - started
-            route = self._name_route(scope["path"])
-            self.on_done(route, answer.status, seconds)
-            log.info(
-                "request=%s method=%s route=%s status=%d ms=%.1f items=%s",
-                request_id,
-                scope["method"] if scope["method"] in _METHODS else "other",
-                route,
-                answer.status,
-                1000 * seconds,
-                scope["state"].get("items", "-"),
-            )
+            self._record(scope, answer.status, time.perf_counter() - started)
 
-    def _name_route(self, path: str) -> str:
-        """Return one of a few names: what clients make up would fill the counts and the log."""
-        if path in self.routes:
-            return path
-        return "/static" if path.startswith("/static/") else "other"
+    def _record(self, scope: Scope, status: int, seconds: float) -> None:
+        """Count and log a request by one of a few names: what clients make up would fill the counts and the log."""
+        path, state = scope["path"], scope["state"]
+        route = path if path in self.routes else "/static" if path.startswith("/static/") else "other"
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        self.metrics.request_done(route, status, seconds)
+        logged = (state["request_id"], method, route, status, 1000 * seconds, state.get("items", "-"))
+        log.info("request=%s method=%s route=%s status=%d ms=%.1f items=%s", *logged)
 
     def _check(self, scope: Scope, headers: Headers) -> None:
-        locked = self._key is not None and scope["path"].startswith(LOCKED) and scope["method"] != "OPTIONS"
-        if locked and not self._fits(_read_key(headers)):
-            raise Problem(401, "unauthorized", "a key is needed: send the header Authorization: Bearer KEY")
+        locked = scope["path"].startswith(LOCKED) and scope["method"] != "OPTIONS"
+        if locked and not self._has_key(headers):
+            raise ApiError(401, "unauthorized", "a key is needed: send the header Authorization: Bearer KEY")
         length = headers.get("content-length", "0")
         if not _DIGITS.fullmatch(length):
-            raise Problem(400, "bad_length", "the header Content-Length is no number")
-        if len(length) > _MOST_DIGITS or int(length) > self.rules.max_body_bytes:
+            raise ApiError(400, "bad_length", "the header Content-Length is no number")
+        if len(length) > _MOST_DIGITS or int(length) > self.settings.max_body_bytes:
             raise self._too_large()
         if scope["method"] == "POST" and scope["path"] == "/v1/simplify":
             kind = headers.get("content-type", "").partition(";")[0].strip().lower()
             if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
-                raise Problem(415, "not_json_type", "the header Content-Type is not application/json")
+                raise ApiError(415, "not_json_type", "the header Content-Type is not application/json")
 
-    def _fits(self, key: str) -> bool:
+    def _has_key(self, headers: Headers) -> bool:
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        key = token.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")
         # Compared in a time that does not tell where the two differ.
-        return hmac.compare_digest(key.encode("utf-8", "replace"), self._key or b"")
+        return self._key is None or hmac.compare_digest(key.encode("utf-8", "replace"), self._key)
 
     async def _read_body(self, receive: Receive) -> bytes | None:
-        """Return the whole body, None where the client went away; a body that is too long or too slow is a problem."""
+        """Return the whole body, None where the client went away; one that is too long or too slow is refused."""
         chunks: list[bytes] = []
         size = 0
         try:
-            async with asyncio.timeout(self.rules.body_timeout_s):
+            async with asyncio.timeout(self.settings.body_timeout_s):
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
                         return None
                     chunks.append(message.get("body", b""))
                     size += len(chunks[-1])
-                    if size > self.rules.max_body_bytes:
+                    if size > self.settings.max_body_bytes:
                         raise self._too_large()
                     if not message.get("more_body", False):
                         return b"".join(chunks)
         except TimeoutError:
-            limit = self.rules.body_timeout_s
-            raise Problem(408, "slow_body", f"the body did not arrive within {limit:g} s") from None
+            limit = self.settings.body_timeout_s
+            raise ApiError(408, "slow_body", f"the body did not arrive within {limit:g} s") from None
 
-    def _too_large(self) -> Problem:
-        return Problem(413, "too_large", f"the body is longer than {self.rules.max_body_bytes:,} bytes")
+    def _too_large(self) -> ApiError:
+        return ApiError(413, "too_large", f"the body is longer than {self.settings.max_body_bytes:,} bytes")
 
 
 class _Answer:
@@ -175,14 +160,3 @@ def _replay(body: bytes, receive: Receive) -> Receive:
         return waiting.pop() if waiting else await receive()
 
     return give
-
-
-def _choose_id(headers: Headers) -> str:
-    """Return the client's own id for the request where it is a harmless one, else a new one."""
-    told = headers.get("x-request-id", "")
-    return told if _GOOD_ID.fullmatch(told) else uuid.uuid4().hex
-
-
-def _read_key(headers: Headers) -> str:
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")

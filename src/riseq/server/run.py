@@ -11,10 +11,11 @@ from types import FrameType
 
 import uvicorn
 
+from riseq.engine.backends.onnx_runtime import count_cores
+from riseq.files import write_text
 from riseq.server.app import create_app
 from riseq.server.batcher import Batcher
-from riseq.server.dummy import DummyEngine
-from riseq.server.engine import Engine, SimplifierEngine
+from riseq.server.engines import DummyEngine, Engine, SimplifierEngine
 from riseq.server.settings import Settings
 from riseq.types import InputError
 
@@ -23,10 +24,10 @@ _BACKLOG = 2_048
 
 
 class Server(uvicorn.Server):
-    """Listens on until its batcher is idle: whoever comes after the signal is told so by a 503."""
+    """Listens on until its batcher is idle: whoever comes after the signal gets a 503."""
 
     def __init__(self, config: uvicorn.Config, batcher: Batcher, drain_s: float) -> None:
-        """Take what to finish first, and how long that may take."""
+        """Keep what to finish first, and how long that may take."""
         super().__init__(config)
         self._batcher, self._drain_s = batcher, drain_s
         self._deadline: float | None = None
@@ -50,29 +51,31 @@ def load_engine(settings: Settings) -> Engine:
     """Return what simplifies; where it is not said, the workers share the cores."""
     if settings.engine == "dummy":
         return DummyEngine()
-    threads = settings.threads or max(1, _count_cores() // settings.workers)
+    threads = settings.threads or max(1, count_cores() // settings.workers)
     return SimplifierEngine.load(settings.model, threads)
 
 
 def serve(settings: Settings, on_listening: Callable[[str], None] = lambda _: None) -> None:
-    """Serve until a signal says otherwise; ``on_listening`` is told the address when there is one."""
+    """Serve until a signal says otherwise; ``on_listening`` is called with the address when there is one."""
     listener = listen(settings.host, settings.port)
     app = create_app(settings, load_engine(settings))
     _set_up_log(settings.log_level)
     config = uvicorn.Config(
         app,
         log_config=None,
-        access_log=False,  # The guard writes its own, without what users send.
+        access_log=False,  # The middleware writes its own, without what users send.
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=max(1, round(settings.drain_s)),
         lifespan="on",
     )
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    on_listening(f"http://{host}:{listener.getsockname()[1]}")
-    batcher: Batcher = app.state.service.batcher
-    Server(config, batcher, settings.drain_s).run(sockets=[listener])
-    if batcher.hangs:
+    address = f"http://{host}:{listener.getsockname()[1]}"
+    if settings.address_file is not None:
+        write_text(settings.address_file, address)
+    on_listening(address)
+    Server(config, app.state.batcher, settings.drain_s).run(sockets=[listener])
+    if app.state.batcher.hangs:
         # Python would wait for its thread, and no thread can be ended from outside.
         log.error("stopped in the middle of a batch that took too long")
         logging.shutdown()
@@ -88,11 +91,6 @@ def listen(host: str, port: int) -> socket.socket:
         # A failed look-up of a name has numbers of its own.
         reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
         raise InputError(f"cannot listen on {host}, port {port}: {reason}") from error
-
-
-def _count_cores() -> int:
-    """Return how many cores this process may use; not every system tells less than all of them."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _set_up_log(level: str) -> None:

@@ -3,37 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from dataclasses import fields
+from functools import partial
+from typing import Annotated, Any, Literal, get_type_hints
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    RootModel,
-    Tag,
-    TypeAdapter,
-    ValidationError,
-    WithJsonSchema,
-    field_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, RootModel, TypeAdapter, ValidationError, create_model
+from pydantic.functional_validators import AfterValidator, BeforeValidator
+from pydantic.json_schema import WithJsonSchema
+from pydantic.types import Discriminator, GetPydanticSchema, Tag
+from pydantic_core.core_schema import no_info_after_validator_function
 
 from riseq.controls import MAX_PASSES, NEUTRAL, Controls
-from riseq.core.edits import Op
 from riseq.data.dialogue import EXPECTED, read_context
-from riseq.types import InputError, Simplification, Step, TextEdit
+from riseq.server.engines import Question
+from riseq.types import InputError, Simplification
 
-MAX_QUESTION = 4_000
-"""Characters; the model reads some 500 word pieces."""
+MAX_QUESTION = 4_000  # characters; the model reads some 500 word pieces
 MAX_UTTERANCES = 1_000
-MAX_UTTERANCE = 100_000
-"""Characters; the last few hundred words count."""
+MAX_UTTERANCE = 100_000  # characters; the last few hundred words count
 MAX_PROTECTED = 100
 MAX_PHRASE = 200
 MAX_N_BEST = 20
 MOST_PASSES = 10
+_EXAMPLE: Any = {"question": "When was Alien released?", "context": ["Who directed Alien?"], "n_best": 3}
 
 
 class TextPart(BaseModel):
@@ -80,12 +72,10 @@ Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
 # A bound is what makes pydantic look into a string at all: halves of characters end here.
 Utterances = tuple[Annotated[str, Field(max_length=MAX_UTTERANCE)], ...]
 ContextForms = Annotated[list[str | Message | Utterance | Turn | Pair], Field(max_length=MAX_UTTERANCES)]
-
-
 _FORMS: TypeAdapter[object] = TypeAdapter(ContextForms, config=ConfigDict(strict=True))
 
 
-def _read(context: object) -> tuple[str, ...]:
+def _read_utterances(context: object) -> tuple[str, ...]:
     """Return the utterances; the library's own words say what is wrong where it minds, and the document's where not."""
     utterances = read_context(context)
     try:
@@ -98,59 +88,57 @@ def _read(context: object) -> tuple[str, ...]:
     return utterances
 
 
-class Item(BaseModel):
-    """A self-contained question, the dialogue before it, and how far to go."""
+# In JSON 2.0 and 2 are the same number.
+_WHOLE = BeforeValidator(lambda value: int(value) if isinstance(value, float) and value.is_integer() else value)
+CONTROL_TYPES: Mapping[str, Any] = {
+    "strength": Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)],
+    "protect": Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=MAX_PHRASE)]], Field(max_length=MAX_PROTECTED)
+    ],
+    "max_passes": Annotated[int, Field(ge=1, le=MOST_PASSES), _WHOLE] | None,
+    "n_best": Annotated[int, Field(ge=1, le=MAX_N_BEST), _WHOLE],
+}
+"""The controls whose values the server limits, or JSON writes in another type; all others are as in ``Controls``."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        json_schema_extra={
-            "examples": [{"question": "When was Alien released?", "context": ["Who directed Alien?"], "n_best": 3}]
-        },
-    )
+
+def _check_control(name: str, value: object) -> object:
+    return getattr(Controls.from_dict({name: value}), name)
+
+
+def _make_field(name: str, default: Any, help: str) -> tuple[Any, Any]:
+    """Return the type of a control in a request, and its field."""
+    kind = CONTROL_TYPES.get(name, get_type_hints(Controls)[name])
+    given: dict[str, Any] = {"default_factory": tuple} if default == () else {"default": default}
+    return Annotated[kind, AfterValidator(partial(_check_control, name))], Field(**given, description=help)
+
+
+class _InDialogue(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [_EXAMPLE]})
 
     question: str = Field(min_length=1, max_length=MAX_QUESTION, description="The self-contained question.")
-    context: Annotated[Utterances, BeforeValidator(_read, json_schema_input_type=ContextForms)] = Field(
+    context: Annotated[Utterances, BeforeValidator(_read_utterances, json_schema_input_type=ContextForms)] = Field(
         default=(),
         description="The dialogue before the question, oldest first: strings, chat messages (role, content), "
         "utterances (speaker, text), turns (question, answer), or pairs of strings.",
     )
-    strength: float = Field(
-        default=NEUTRAL,
-        ge=0,
-        le=1,
-        allow_inf_nan=False,
-        description="0 keeps the question, 0.5 is the model's own choice, 1 gives the shortest form.",
-    )
-    protect: list[Annotated[str, Field(min_length=1, max_length=MAX_PHRASE)]] = Field(
-        default_factory=list, max_length=MAX_PROTECTED, description="Words that are left as they are."
-    )
-    n_best: int = Field(
-        default=1, ge=1, le=MAX_N_BEST, description="Above 1 the result has up to so many alternatives."
-    )
-    max_passes: int | None = Field(
-        default=None,
-        ge=1,
-        le=MOST_PASSES,
-        description=f"Edit in at most so many passes; the model's own number, mostly {MAX_PASSES}, where it is null.",
-    )
 
-    guard: bool = Field(
-        default=True,
-        description="Keep what only the question says, unless the model is sure that it may go.",
-    )
 
-    @field_validator("n_best", "max_passes", mode="before")
-    @classmethod
-    def _round(cls, value: object) -> object:
-        # In JSON 2.0 and 2 are the same number.
-        return int(value) if isinstance(value, float) and value.is_integer() else value
+_CONTROLS: dict[str, Any] = {
+    one.name: _make_field(one.name, one.default, one.metadata["help"]) for one in fields(Controls)
+}
+_ABOUT = "A self-contained question, the dialogue before it, and how far to go."
+_Item = create_model("Item", __base__=_InDialogue, __doc__=_ABOUT, **_CONTROLS)
 
-    @field_validator("protect")
-    @classmethod
-    def _check_protect(cls, phrases: list[str]) -> list[str]:
-        Controls(protect=tuple(phrases))
-        return phrases
+
+def _read_item(item: _InDialogue) -> Question:
+    return Question(item.question, item.context, Controls(**{name: getattr(item, name) for name in _CONTROLS}))
+
+
+Item = Annotated[
+    Question,
+    GetPydanticSchema(lambda _, handler: no_info_after_validator_function(_read_item, handler.generate_schema(_Item))),
+]
+"""A question as a request has it."""
 
 
 class Items(BaseModel):
@@ -227,10 +215,8 @@ class ErrorOut(BaseModel):
     error: ErrorDetail
 
 
-class ItemFailure(BaseModel):
+class ItemFailure(ErrorOut):
     """An item that could not be simplified, among others that could."""
-
-    error: ErrorDetail
 
 
 class Results(BaseModel):
@@ -281,49 +267,13 @@ class ReadinessOut(BaseModel):
     queued: int
 
 
-_OPS: dict[Op, Literal["delete", "insert", "substitute"]] = {
-    Op.DELETE: "delete",
-    Op.INSERT: "insert",
-    Op.SUBSTITUTE: "substitute",
-}
-
-
-def tell(result: Simplification) -> Result:
-    """Return the result as it goes over the wire."""
-    form = _tell_form(result)
-    return Result(
-        question=result.question,
-        text=form.text,
-        changed=form.changed,
-        steps=form.steps,
-        truncated=result.truncated,
-        confidence=form.confidence,
-        probability=form.probability,
-        alternatives=[_tell_form(one) for one in result.alternatives],
-    )
-
-
-def _tell_form(form: Simplification) -> Form:
-    befores = [form.question, *(step.text for step in form.steps)]
-    return Form(
-        text=form.text,
-        changed=form.changed,
-        steps=[_tell_step(before, step) for before, step in zip(befores, form.steps, strict=False)],
-        confidence=form.confidence,
-        probability=form.probability,
-    )
-
-
-def _tell_step(before: str, step: Step) -> StepOut:
-    return StepOut(before=before, text=step.text, edits=[_tell_edit(edit) for edit in step.edits])
-
-
-def _tell_edit(edit: TextEdit) -> EditOut:
-    return EditOut(
-        op=_OPS[edit.op],
-        start=edit.start,
-        end=edit.end,
-        old=edit.old,
-        new=edit.new,
-        probability=edit.probability,
-    )
+def write_result(result: Simplification) -> dict[str, Any]:
+    """Return the result as it goes over the wire: ``to_dict``, what follows from it, and probabilities not known."""
+    values = result.to_dict()
+    for form in (values, *values["alternatives"]):
+        form["changed"] = form["text"] != result.question
+        before = result.question
+        for step in form["steps"]:
+            step["before"], before = before, step["text"]
+            step["edits"] = [{"probability": None, **edit} for edit in step["edits"]]
+    return values

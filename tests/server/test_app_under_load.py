@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from riseq.server.dummy import DummyEngine
-from riseq.server.engine import Ask
+from riseq.server.engines import DummyEngine, Question
 from server.engines import FlakyEngine, GatedEngine
 from server.serving import ALIEN, ANSWER, open_app, run_server
 
@@ -85,7 +84,7 @@ def test_many_clients_at_once_each_get_their_own_answer(root: Path) -> None:
     """The benchmark's own load, for a second: mixed lengths, bad requests among them, ids that must come back once."""
     bench = runpy.run_path(str(root / "benchmarks" / "bench_server.py"))
     examples = bench["make_examples"](50)
-    expected = [one.text for one in DummyEngine().simplify([Ask(one.question, one.context) for one in examples])]
+    expected = [one.text for one in DummyEngine().simplify([Question(one.question, one.context) for one in examples])]
     with run_server(DummyEngine(seconds=0.0005), workers=2) as address:
         split = urlsplit(address)
         tally = asyncio.run(bench["load"](split.hostname, split.port, examples, expected, 64, 1.0, bad_share=0.05))

@@ -1,0 +1,121 @@
+"""What the server asks of whatever simplifies: the trained model, or a dummy that needs none."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from riseq.controls import Controls
+from riseq.core.edits import Op
+from riseq.engine.models import find_default_model
+from riseq.engine.simplifier import Simplifier
+from riseq.model.onnx_folder import LAYOUT
+from riseq.types import Simplification, Step, TextEdit
+
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question in its dialogue, checked, and how it is to be edited: one object from the request to the engine."""
+
+    question: str
+    context: tuple[str, ...] = ()
+    controls: Controls = field(default_factory=Controls)
+
+    @property
+    def length(self) -> int:
+        """About how much there is to read, in characters."""
+        return len(self.question) + sum(map(len, self.context))
+
+
+@dataclass(frozen=True, slots=True)
+class EngineInfo:
+    """What people may want to know of an engine."""
+
+    name: str
+    engine: str
+    precision: str | None = None
+    phrases: int | None = None
+    max_pieces: int | None = None
+
+
+class Engine(Protocol):
+    """Simplifies batches, from several threads at a time."""
+
+    @property
+    def info(self) -> EngineInfo:
+        """What it is."""
+        ...
+
+    def simplify(self, questions: Sequence[Question]) -> list[Simplification]:
+        """Return one result a question, in order."""
+        ...
+
+
+class SimplifierEngine:
+    """A trained model."""
+
+    def __init__(self, simplifier: Simplifier, name: str, precision: str | None = None) -> None:
+        """Keep the model, and what to call it."""
+        self.simplifier = simplifier
+        kind = type(simplifier.backend).__name__.removesuffix("Backend").lower()
+        self.info = EngineInfo(name, kind, precision, len(simplifier.phrases), simplifier.backend.max_pieces)
+
+    @classmethod
+    def load(cls, folder: Path | None, threads: int | None) -> SimplifierEngine:
+        """Return the engine for the model in ``folder``, else for the one that ships."""
+        simplifier = Simplifier.load(folder, threads=threads)
+        path = folder or find_default_model() or Path()
+        config = path / LAYOUT.config  # an exported model's has its precision
+        values = json.loads(config.read_text(encoding="utf-8")) if config.is_file() else {}
+        return cls(simplifier, path.resolve().name, values.get("precision"))
+
+    def simplify(self, questions: Sequence[Question]) -> list[Simplification]:
+        """Return one result a question, in order; those with the same controls are read together."""
+        groups: dict[Controls, list[int]] = {}
+        for index, question in enumerate(questions):
+            groups.setdefault(question.controls, []).append(index)
+        results: dict[int, Simplification] = {}
+        for controls, group in groups.items():
+            items = [(questions[index].question, questions[index].context) for index in group]
+            results.update(zip(group, self.simplifier.batch(items, controls=controls), strict=True))
+        return [results[index] for index in range(len(questions))]
+
+
+class DummyEngine:
+    """Puts "it" for the first word of four letters or more that the dialogue had; the rest stays.
+
+    It has no weights: the whole server can be tried with it, and its answers are known beforehand.
+    """
+
+    info = EngineInfo("dummy", "dummy")
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        """Keep how long each question is to last."""
+        self.seconds = seconds
+
+    def simplify(self, questions: Sequence[Question]) -> list[Simplification]:
+        """Return one result a question, in order."""
+        if self.seconds:
+            time.sleep(self.seconds * len(questions))
+        return [_simplify(one.question, one.context, one.controls) for one in questions]
+
+
+def _simplify(question: str, context: Sequence[str], controls: Controls) -> Simplification:
+    known = {word.lower() for text in context for word in _WORD.findall(text)}
+    known -= {word.lower() for phrase in controls.protect for word in _WORD.findall(phrase)}
+    plain = Simplification(question, question, probability=0.25)
+    words = (word for word in _WORD.finditer(question) if len(word[0]) >= 4 and word[0].lower() in known)
+    word = next(words, None) if controls.strength else None
+    if word is None:
+        return plain
+    text = f"{question[: word.start()]}it{question[word.end() :]}"
+    steps = (Step(text, (TextEdit(Op.SUBSTITUTE, word.start(), word.end(), word[0], "it", 0.75),)),)
+    edited = Simplification(question, text, steps, probability=0.75)
+    return edited if controls.n_best == 1 else replace(edited, alternatives=(plain, edited))
