@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from riseq import __version__
-from riseq.cli import data, serve
+from riseq.cli import data
 from riseq.cli.options import show_help_alone
 from riseq.cli.shared import INPUT_ERROR, INTERRUPTED, count, notify
 from riseq.types import InputError
