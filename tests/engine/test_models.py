@@ -17,8 +17,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from riseq.engine.models import find_model
 from riseq.engine.simplifier import Simplifier
+from riseq.hub import find_model
 from riseq.types import InputError
 from tiny_model import export_tiny
 

@@ -154,14 +154,14 @@ def test_kept_words_are_the_users_own(base: Path) -> None:
 
 
 def test_each_pass_is_what_realise_makes_of_the_choice(engine: Simplifier) -> None:
-    from riseq.engine.decisions import choose, decide
+    from riseq.engine.decisions import choose_phrases, decide
     from riseq.engine.drafts import gather, start
 
     question = "When did the band of Frank Zappa play in Tokyo?"
     draft = start(question, CONTEXT, engine.pieces, 512)
     batch = gather([draft], engine.pieces)
-    reading = engine.backend.read(batch)
-    ((choice,),) = choose(batch, reading, engine.phrases, [decide(reading.edits_BWE, [draft])])
+    reading = engine.backend.score(batch)
+    ((choice,),) = choose_phrases(batch, reading, engine.phrases, [decide(reading.edits_BWE, [draft])])
     step = realise(question, choice.edits, CONTEXT, choice.probabilities)
     assert engine(question, CONTEXT).steps[0] == step
 

@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import pandas_udf
 
 from documents import find_snippets, tidy
-from riseq.engine.models import find_default_model
+from riseq.hub import find_default_model
 from riseq.integrations.spark import simplify_column
 from riseq.types import InputError
 

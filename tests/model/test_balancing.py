@@ -35,7 +35,7 @@ def test_the_function_stays_the_same(family: Family) -> None:
     balanced = copy.deepcopy(plain)
     balance(balanced, pieces)
     batch = gather([start(one.question, one.context, pieces, 512) for one in make_examples(8)], pieces)
-    mine, theirs = TorchBackend(balanced).read(batch), TorchBackend(plain).read(batch)
+    mine, theirs = TorchBackend(balanced).score(batch), TorchBackend(plain).score(batch)
     torch.testing.assert_close(torch.from_numpy(mine.edits_BWE), torch.from_numpy(theirs.edits_BWE), atol=1e-3, rtol=0)
     spans = find_spans(batch, theirs.edits_BWE.argmax(-1))
     torch.testing.assert_close(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from riseq.engine.models import find_default_model
+from riseq.hub import find_default_model
 from riseq.reproduce.facts import ModelFacts, count_parameters, read_config, read_facts
 from riseq.types import InputError
 from tiny_model import make_checkpoint, save_tiny

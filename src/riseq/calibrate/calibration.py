@@ -19,7 +19,7 @@ from riseq.calibrate.logistic import cross_fit, fit_logistic
 from riseq.controls import MAX_PASSES, Controls
 from riseq.engine.confidence import FEATURES, Calibration, Logistic, list_features
 from riseq.engine.drafts import Draft
-from riseq.engine.rules.new_information import Said
+from riseq.engine.rules.new_information import DialogueWords
 from riseq.engine.simplifier import Simplifier
 from riseq.metrics.content import measure_loss
 from riseq.metrics.edits import match_exactly
@@ -170,7 +170,7 @@ def _fit_again(bench: _Bench, patient: Calibration) -> tuple[Calibration, dict[s
         for example, draft in zip(examples, bench.run(name, patient, title="stopping"), strict=True):
             for number in range(min(len(draft.steps), MAX_PASSES - 1)):
                 features.append(
-                    list_features(draft.signs[number : number + 1], draft.said.has_answers, draft.truncated)
+                    list_features(draft.pass_features[number : number + 1], draft.dialogue.has_answers, draft.truncated)
                 )
                 changes.append(len(draft.steps) > number + 1)
                 folds.append(find_fold(example))
@@ -220,8 +220,8 @@ def _fit_right(bench: _Bench, impatient: Calibration) -> tuple[Logistic, dict[st
         texts = [scoring_form(draft.text) for draft in drafts]
         exact = match_exactly(texts, [scoring_form(target) for target in bench.targets[name]])
         for example, draft, same in zip(examples, drafts, exact.tolist(), strict=True):
-            if draft.signs:
-                features.append(list_features(draft.signs, draft.said.has_answers, draft.truncated))
+            if draft.pass_features:
+                features.append(list_features(draft.pass_features, draft.dialogue.has_answers, draft.truncated))
                 right.append(same)
                 folds.append(find_fold(example))
                 names.append(name)
@@ -240,7 +240,7 @@ def find_lost_news(draft: Draft, target: str) -> tuple[set[str], int]:
     News are content words of the question that the dialogue lacks.
     """
     kept = {find_stem(word) for word in forms(target)}
-    news = {find_stem(word) for word in forms(draft.question) if is_content(word) and word not in draft.said} & kept
+    news = {find_stem(word) for word in forms(draft.question) if is_content(word) and word not in draft.dialogue} & kept
     return news - {find_stem(word) for word in forms(draft.text)}, len(news)
 
 
@@ -251,7 +251,7 @@ def find_fold(example: Example) -> int:
 
 
 def _share_answered(examples: Sequence[Example]) -> float:
-    return sum(Said(example.context).has_answers for example in examples) / max(1, len(examples))
+    return sum(DialogueWords(example.context).has_answers for example in examples) / max(1, len(examples))
 
 
 def _share_unchanged(sets: Sets) -> float:

@@ -52,11 +52,11 @@ def check_parity(
 ) -> list[Agreement]:
     """Return how onnxruntime's texts in float32, and in int8 where ``exported`` is that, stand to the checkpoint's."""
     from riseq.model.export import export
-    from riseq.model.onnx_folder import read_exported
+    from riseq.model.folder import load_exported
 
     if not examples:
         raise InputError("a parity check needs at least one example; got none")
-    precision = read_exported(exported).precision
+    precision = load_exported(exported).precision
     targets = [example.target for example in examples if example.target is not None]
     rate = _rate_by(targets) if len(targets) == len(examples) else None
     own = _say(checkpoint, examples, "torch float32", console)

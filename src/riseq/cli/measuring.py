@@ -79,7 +79,7 @@ def _load(data: Path | None) -> list[Example]:
     if data is not None:
         return load_set(data, skip_bad=False)
     from riseq.data.dataset import load_dataset
-    from riseq.engine.models import find_examples
+    from riseq.hub import find_examples
 
     return [example for file in find_examples() for example in load_dataset(file)]
 

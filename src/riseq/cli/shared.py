@@ -51,7 +51,7 @@ class Wishes:
 
     def resolve(self) -> Wishes:
         """Return the same wishes with the folder of the model, where that goes by another name or by none."""
-        from riseq.engine.models import find_default_model, find_model
+        from riseq.hub import find_default_model, find_model
 
         if self.system != "rise":
             return self

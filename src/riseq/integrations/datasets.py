@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from riseq.engine.models import find_default_model, find_model
+from riseq.hub import find_default_model, find_model
 from riseq.integrations.rows import RowEditor
 from riseq.types import InputError
 

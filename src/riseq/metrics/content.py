@@ -9,8 +9,7 @@ from enum import StrEnum
 
 from riseq.core.edits import MARKER, Op
 from riseq.core.levenshtein import align
-from riseq.data.stats import PRONOUNS
-from riseq.text.lexicon import is_content
+from riseq.text.lexicon import PRONOUNS, is_content
 from riseq.text.words import forms
 
 

@@ -31,8 +31,8 @@ def encode_context(pieces: Pieces, context: Sequence[str], utterances: int = UTT
     kept = context[len(context) - utterances :] if len(context) > utterances else context
     truncated = len(kept) < len(context)
     ids = [pieces.cls_id]
-    for place, utterance in enumerate(kept):
-        if place:
+    for number, utterance in enumerate(kept):
+        if number:
             ids.append(pieces.sep_id)
         room = UTTERANCE_PIECES
         for form in forms(utterance):

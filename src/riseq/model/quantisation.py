@@ -1,4 +1,4 @@
-"""Weights in eight bits, and a network made ready for them: the same function, its activations spread evenly."""
+"""Weights in eight bits, and a network made ready for them: the same function, its activations smoothed."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def quantise_graph(source: Path, target: Path, reduce_range: bool) -> None:
     )
 
 
-SHARE = 0.7
+SMOOTHING = 0.7
 """How much of a channel's size moves into the matrix (SmoothQuant's alpha).
 
 Measured with the first model that shipped on 120 questions of CANARD's development set, by how far the edits'
@@ -84,7 +84,7 @@ DIALOGUES: tuple[tuple[str, ...], ...] = (
 """Dialogues, each with its question last, that show which channels are large: it is the network's doing, not theirs."""
 
 
-class Balanced(nn.Module):
+class SmoothedLinear(nn.Module):
     """A linear layer whose inputs are divided by a size for each channel, which its matrix has taken over."""
 
     def __init__(self, linear: nn.Linear, inverse_D: Tensor) -> None:
@@ -98,7 +98,7 @@ class Balanced(nn.Module):
         return out
 
 
-class Levelled(nn.Module):
+class RowScaledLinear(nn.Module):
     """A linear layer whose inputs are divided by their row's largest value, and its outputs multiplied by it."""
 
     def __init__(self, linear: nn.Linear) -> None:
@@ -111,8 +111,11 @@ class Levelled(nn.Module):
         return torch.matmul(x / largest, self.weight.T) * largest + self.bias
 
 
-def balance(network: RiseNetwork, pieces: Pieces) -> None:
-    """Balance the activations of ``network``, in place; what it computes stays the same."""
+def smooth_activations(network: RiseNetwork, pieces: Pieces) -> None:
+    """Even out, in place, the sizes of what the matrices of ``network`` read; what it computes stays the same.
+
+    Eight bits hold a tensor by its largest value: a few large channels would leave nothing of the others (SmoothQuant).
+    """
     sizes = _measure(network, pieces)
     for layer in (*network.encoder.layers, *network.decoder):
         assert isinstance(layer, Layer)
@@ -121,7 +124,7 @@ def balance(network: RiseNetwork, pieces: Pieces) -> None:
             _divide(layer.cross, ("query",), sizes)
             _divide(layer.cross, ("key", "value"), sizes)
         _divide(layer, ("up",), sizes)
-        layer.down = Levelled(layer.down)  # type: ignore[assignment]
+        layer.down = RowScaledLinear(layer.down)  # type: ignore[assignment]
 
 
 def _divide(owner: Attention | Layer, names: Sequence[str], sizes: dict[nn.Module, Tensor]) -> None:
@@ -129,13 +132,13 @@ def _divide(owner: Attention | Layer, names: Sequence[str], sizes: dict[nn.Modul
     layers = [getattr(owner, name) for name in names]
     of_inputs = torch.stack([sizes[layer] for layer in layers]).amax(0).clamp(min=1e-4)
     of_weights = torch.stack([layer.weight.detach().abs().amax(0) for layer in layers]).amax(0).clamp(min=1e-5)
-    factor = of_inputs**SHARE / of_weights ** (1 - SHARE)
+    factor = of_inputs**SMOOTHING / of_weights ** (1 - SMOOTHING)
     factor /= factor.log().mean().exp()
     inverse = 1 / factor
     for name, layer in zip(names, layers, strict=True):
         with torch.no_grad():
             layer.weight.mul_(factor)
-        setattr(owner, name, Balanced(layer, inverse))
+        setattr(owner, name, SmoothedLinear(layer, inverse))
 
 
 def _measure(network: RiseNetwork, pieces: Pieces) -> dict[nn.Module, Tensor]:

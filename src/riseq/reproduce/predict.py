@@ -11,8 +11,8 @@ from pathlib import Path
 from rich.console import Console
 
 from riseq.data.dataset import load_dataset
-from riseq.engine.models import find_default_model
 from riseq.files import write_json
+from riseq.hub import find_default_model
 from riseq.reproduce.facts import describe_machine, read_facts
 from riseq.reproduce.plan import COUNTED_PASSES, PLAN, SAVED_PASSES
 from riseq.reproduce.store import Manifest, SetFacts, Store, Training, file_stem

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Protocol
 
 from riseq.controls import NEUTRAL
-from riseq.engine.models import find_default_model
 from riseq.engine.simplifier import Simplifier
-from riseq.model.onnx_folder import LAYOUT
+from riseq.hub import find_default_model
+from riseq.model.folder import LAYOUT
 from riseq.types import Simplification
 
 

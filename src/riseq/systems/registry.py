@@ -8,7 +8,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from riseq.engine.models import find_default_model
+from riseq.hub import find_default_model
 from riseq.systems.protocol import System
 from riseq.types import InputError
 

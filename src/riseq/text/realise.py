@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from riseq.core.edits import MARKER, Edit, Op, apply
+from riseq.core.edits import MARKER, Edit, Op, apply, find_runs
 from riseq.text.casing import Spelling, capitalise, find_sentence_starts, has_first_capital, lower_first
-from riseq.text.spacing import Token, is_word, needs_space
+from riseq.text.lexicon import is_word
+from riseq.text.spacing import Token, needs_space
 from riseq.text.words import Word, split
 from riseq.types import Step, TextEdit
-
-_GONE = (Op.DELETE, Op.SUBSTITUTE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +50,15 @@ def realise(
 
 
 def _find_spans(words: Sequence[Word], edits: Sequence[Edit]) -> list[_Span]:
-    """Return the edits that have an effect, neighbours as one."""
-    spans: list[_Span] = []
-    position = 0
-    while position < len(edits):
-        edit, first = edits[position], position
-        position += 1
-        if edit.op in _GONE:
-            while position < len(edits) and edits[position].op is edit.op:
-                position += 1
-            old = tuple(word.form for word in words[first - 1 : position - 1])
-            if edit.phrase != old:
-                spans.append(_Span(edit.op if edit.phrase else Op.DELETE, first, position - 1, edit.phrase))
-        elif edit.phrase and edit.op is Op.INSERT:
-            spans.append(_Span(Op.INSERT, first, first, edit.phrase))
+    """Return the edits that have an effect, neighbours that go the same way as one."""
+    spans = []
+    for run in find_runs([edit.op for edit in edits], alike=True):
+        op, phrase = edits[run.start].op, edits[run.start].phrase
+        if op is Op.INSERT:
+            inserts = [(index, edits[index].phrase) for index in range(run.start, run.stop)]
+            spans += [_Span(op, index, index, inserted) for index, inserted in inserts if inserted]
+        elif phrase != tuple(word.form for word in words[run.start - 1 : run.stop - 1]):
+            spans.append(_Span(op if phrase else Op.DELETE, run.start, run.stop - 1, phrase))
     return spans
 
 
