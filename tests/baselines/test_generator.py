@@ -216,7 +216,7 @@ def test_a_long_question_is_read_up_to_a_whole_word() -> None:
 def test_pieces_become_words() -> None:
     pieces = make_pieces("bert")
     speller = Speller(pieces)
-    ids = [pieces.cls_id, *pieces.encode(["who", "was", "zappa", "?"]).ids, pieces.sep_id]
+    ids = [pieces.cls_id, *pieces.encode(["who", "was", "zappa", "?"]), pieces.sep_id]
     assert speller.words(ids) == ["who", "was", "zappa", "?"]
     assert speller.words([pieces.vocabulary["##a"], pieces.vocabulary["##b"], 10_000]) == ["ab"]
     assert speller.words([]) == []

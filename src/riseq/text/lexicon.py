@@ -120,14 +120,6 @@ NEVER_NAMES = _list(
 """Words that start sentences without being names. They are never written with a capital on the strength of one seen
 elsewhere ("It", the film), and lose the capital they had when they no longer come first."""
 
-_VOWELS = frozenset("aeiou")
-# The sound decides, not the letter: a university, a one-time star, a European; an hour, an heir, an uninvited guest.
-_SOUNDS_VOWEL = ("hour", "honest", "honor", "honour", "heir", "unin", "unim", "unid", "utt")
-_SOUNDS_CONSONANT = ("uni", "use", "usu", "usa", "ubi", "ut", "uk", "eu", "ew", "one", "once")
-# Letters that are called by a vowel (an FBI agent), and what words begin with all the same (a film, a star, a fly).
-_CALLED_BY_VOWEL = frozenset("fhlmnrsx")
-_ONSETS = ("sc", "sh", "sk", "sl", "sm", "sn", "sp", "sq", "st", "sw", "fl", "fr", "rh", "my", "ny", "sy", "hy", "ly")
-
 
 def is_word(form: str) -> bool:
     """Return whether ``form`` has a letter or digit."""
@@ -142,20 +134,3 @@ def is_content(form: str) -> bool:
 def find_stem(form: str) -> str:
     """Return the form without a plural's s, so that film and films are one word."""
     return form[:-1] if len(form) > 3 and form.endswith("s") else form
-
-
-def find_article(form: str) -> str | None:
-    """Return the article that ``form`` is spoken with; None where its letters don't tell (an FBI agent)."""
-    digits = form[: len(form) - len(form.lstrip("0123456789"))]
-    if digits:
-        eleven = digits.startswith(("11", "18")) and len(digits) in (2, 4)
-        return "an" if eleven or digits[0] == "8" else "a"
-    if not (form.isalpha() and form.isascii()) or len(form) < 2:
-        return None
-    if form.startswith(_SOUNDS_VOWEL):
-        return "an"
-    if form.startswith(_SOUNDS_CONSONANT) or form == "us":
-        return "a"
-    if form[0] in _CALLED_BY_VOWEL and form[1] not in _VOWELS and not form.startswith(_ONSETS):
-        return None
-    return "an" if form[0] in _VOWELS else "a"

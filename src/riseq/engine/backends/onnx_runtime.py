@@ -60,12 +60,13 @@ class OnnxBackend:
 
     def __init__(self, exported: ExportedModel, folder: Path, threads: int | None = None) -> None:
         """Open the two graphs; ``threads`` is how many cores one call may use, all of them where it is None."""
-        self.max_pieces = exported.max_pieces
+        self.max_pieces, self.precision = exported.max_pieces, exported.precision
+        self.threads = threads or count_cores()
         # An int8 graph scales a tensor by the largest value in it, so neighbours in a batch would change each other's
         # scores: there each row is read alone, and a question has one answer whatever stands beside it.
         self.batch_pieces = 1 if exported.precision == "int8" else FLOAT_BATCH_PIECES
         providers = pick_providers(exported.precision, onnxruntime.get_available_providers())
-        self.workers = (threads or count_cores()) if exported.precision == "int8" else 1
+        self.workers = self.threads if exported.precision == "int8" else 1
         self._single: OnnxBackend | None = None
         self._lock = Lock()
         self._reopen = (folder.resolve(), threads)
@@ -82,6 +83,10 @@ class OnnxBackend:
                 f"{folder}: {LAYOUT.phrases} has {len(exported.phrases)} phrases, {LAYOUT.phraser} {phrases}; "
                 "they don't belong together"
             )
+
+    def __repr__(self) -> str:
+        device = "cuda" if CUDA in self._encoder.get_providers() else "cpu"
+        return f"OnnxBackend(precision={self.precision!r}, device={device!r}, threads={self.threads})"
 
     def __reduce__(self) -> tuple[Callable[[Path, int | None], OnnxBackend], tuple[Path, int | None]]:
         # Sessions don't travel to another process; the folder does.

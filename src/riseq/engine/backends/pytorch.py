@@ -46,6 +46,11 @@ class TorchBackend:
         self.max_pieces = backbone.max_positions - backbone.position_offset
         self.batch_pieces = GPU_BATCH_PIECES if self.device.type == "cuda" else CPU_BATCH_PIECES
 
+    def __repr__(self) -> str:
+        precision = "bfloat16" if self.device.type == "cuda" else "float32"
+        threads = torch.get_num_threads()
+        return f"TorchBackend(precision={precision!r}, device={str(self.device)!r}, threads={threads})"
+
     def put(self, array: NDArray[np.generic]) -> Tensor:
         """Return the array on the device."""
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)

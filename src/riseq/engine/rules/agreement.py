@@ -25,7 +25,6 @@ from riseq.text.lexicon import (
     SINGULAR_TO_PLURAL_NOT,
     STAND_INS,
     SUFFIXES,
-    find_article,
     is_word,
 )
 
@@ -35,6 +34,14 @@ _WRONG_VERBS = {"they": _TO_PLURAL, **dict.fromkeys(("he", "she", "it"), _TO_SIN
 """By subject: what each verb that does not agree with it should be, without and before "'t"."""
 _BEFORE_VERB = QUESTION_WORDS - {"whose"}
 """The question words that stand right before a verb."""
+
+_VOWELS = frozenset("aeiou")
+# The sound decides, not the letter: a university, a one-time star, a European; an hour, an heir, an uninvited guest.
+_SOUNDS_VOWEL = ("hour", "honest", "honor", "honour", "heir", "unin", "unim", "unid", "utt")
+_SOUNDS_CONSONANT = ("uni", "use", "usu", "usa", "ubi", "ut", "uk", "eu", "ew", "one", "once")
+# Letters that are called by a vowel (an FBI agent), and what words begin with all the same (a film, a star, a fly).
+_CALLED_BY_VOWEL = frozenset("fhlmnrsx")
+_ONSETS = ("sc", "sh", "sk", "sl", "sm", "sn", "sp", "sq", "st", "sw", "fl", "fr", "rh", "my", "ny", "sy", "hy", "ly")
 
 
 class _Token(NamedTuple):
@@ -212,11 +219,28 @@ def _choose_article(
         if article.form not in ("a", "an"):
             continue
         were_together = not article.new and not after.new and after.position == article.position + 1
-        right = None if were_together else find_article(after.form)
+        right = None if were_together else _find_article(after.form)
         if right is not None and right != article.form:
             _rewrite(edits, article, right, fixed)
             tokens = _tokens(words, edits)
     return tokens
+
+
+def _find_article(form: str) -> str | None:
+    """Return the article that ``form`` is spoken with; None where its letters don't tell (an FBI agent)."""
+    digits = form[: len(form) - len(form.lstrip("0123456789"))]
+    if digits:
+        eleven = digits.startswith(("11", "18")) and len(digits) in (2, 4)
+        return "an" if eleven or digits[0] == "8" else "a"
+    if not (form.isalpha() and form.isascii()) or len(form) < 2:
+        return None
+    if form.startswith(_SOUNDS_VOWEL):
+        return "an"
+    if form.startswith(_SOUNDS_CONSONANT) or form == "us":
+        return "a"
+    if form[0] in _CALLED_BY_VOWEL and form[1] not in _VOWELS and not form.startswith(_ONSETS):
+        return None
+    return "an" if form[0] in _VOWELS else "a"
 
 
 def _is_inside(words: Sequence[str], at: int) -> bool:
