@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from riseq.engine.simplifier import Simplifier
 from riseq.hub import find_default_model
-from riseq.text.spacing import is_word
+from riseq.text.lexicon import is_word
 from riseq.text.words import forms
 from riseq.types import InputError, Simplification
 from tiny_model import export_tiny

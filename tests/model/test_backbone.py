@@ -99,7 +99,7 @@ def test_hub_ids_are_asked_for_and_a_failure_is_one_line(
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     assert load_backbone(name).config.layers == 3
-    with pytest.raises(InputError, match="no such folder, and not to be had from the Hugging Face hub: no$") as caught:
+    with pytest.raises(InputError, match=r"no such folder, and not to be had from the Hugging Face hub: no$") as caught:
         load_backbone(name)
     assert asked == [name, name]
     assert "\n" not in str(caught.value)

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from riseq.core.edits import Op, Ops, find_runs
+from riseq.core.edits import Op, find_runs
 from riseq.types import InputError
 
 FILE = "confidence.json"
@@ -114,7 +114,7 @@ class Calibration:
         return self.again.rate(list_features(passes[-1:], has_answers, truncated)) >= self.enough
 
 
-def measure_pass(scores_WE: Sequence[Sequence[float]], ops_W: Ops, log_of_phrases: float) -> PassFeatures:
+def measure_pass(scores_WE: Sequence[Sequence[float]], ops_W: Sequence[int], log_of_phrases: float) -> PassFeatures:
     """Return the features of a pass that makes the edits ``ops_W``, by their scores, the marker's first."""
     keep = Op.KEEP
     logs = [scores_E[op] for scores_E, op in zip(scores_WE, ops_W, strict=True)]

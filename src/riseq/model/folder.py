@@ -63,7 +63,7 @@ def read_config(folder: Path, fields: Mapping[str, type], **defaults: object) ->
     found = config.get("format") if isinstance(config, dict) else None
     if not isinstance(config, dict) or found != FORMAT:
         raise InputError(f"{path}: model format {found!r}; this riseq reads {FORMAT}")
-    config = defaults | config
+    config = {**defaults, **config}
     for name, kind in fields.items():
         if not isinstance(config.get(name), kind):
             raise InputError(f"{path}, field {name!r}: got {config.get(name)!r}, expected {kind.__name__}")
