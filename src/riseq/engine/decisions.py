@@ -13,15 +13,7 @@ from riseq.core.phrases import PhraseVocabulary
 from riseq.engine.backends import BatchScores, ScoreArray
 from riseq.engine.confidence import measure_pass
 from riseq.engine.drafts import Choice, Draft
-from riseq.engine.rules.neighbours import (
-    bar_protected,
-    complete_names,
-    leaves_word,
-    substitute_subject,
-    undo_scraps,
-    undo_weak_runs,
-    unite_blocks,
-)
+from riseq.engine.rules import neighbours
 from riseq.engine.rules.new_information import keep_new_information
 from riseq.model.inputs import Batch, SpanBatch
 from riseq.text.lexicon import is_word
@@ -65,12 +57,12 @@ def decide(scores_BWE: ScoreArray, drafts: Sequence[Draft], shift: float = 0.0, 
 def _decide_row(scores_WE: ScoreArray, draft: Draft, shift: float, sureness: float) -> Ops:
     if draft.protect:
         scores_WE = scores_WE.copy()
-        bar_protected(scores_WE, draft.barred[: len(scores_WE)])
+        neighbours.bar_protected(scores_WE, draft.barred[: len(scores_WE)])
     words = draft.words[: len(scores_WE)]
     ops: Ops = scores_WE.argmax(-1).tolist()
     _fit_neighbours(scores_WE, ops, draft, words)
     if shift > 0:
-        undo_weak_runs(scores_WE, ops, shift)
+        neighbours.undo_weak_runs(scores_WE, ops, shift)
     elif shift < 0:
         ops = _strengthen(scores_WE, ops, draft, words, shift)
     if sureness > 0 and draft.dialogue.has_answers:
@@ -81,9 +73,9 @@ def _decide_row(scores_WE: ScoreArray, draft: Draft, shift: float, sureness: flo
 def _fit_neighbours(scores_WE: ScoreArray, ops: Ops, draft: Draft, words: Sequence[str]) -> None:
     """Make, in place, the operations of neighbours fit each other."""
     if Op.SUBSTITUTE in ops:
-        complete_names(scores_WE, ops, draft.names)
-    unite_blocks(scores_WE, ops, words)
-    substitute_subject(ops, words)
+        neighbours.complete_names(scores_WE, ops, draft.names)
+    neighbours.unite_blocks(scores_WE, ops, words)
+    neighbours.substitute_subject(ops, words)
 
 
 def _strengthen(scores_WE: ScoreArray, plain: Ops, draft: Draft, words: Sequence[str], shift: float) -> Ops:
@@ -93,9 +85,9 @@ def _strengthen(scores_WE: ScoreArray, plain: Ops, draft: Draft, words: Sequence
     shifted = [index for index, word in enumerate(words) if index and is_word(word)]
     shifted_WE[shifted] += np.float32(shift) * _KEEPS_WORD
     strong: Ops = shifted_WE.argmax(-1).tolist()
-    undo_scraps(strong, plain, words)
+    neighbours.undo_scraps(strong, plain, words)
     _fit_neighbours(shifted_WE, strong, draft, words)
-    return strong if leaves_word(strong, draft.words) else plain
+    return strong if neighbours.leaves_word(strong, draft.words) else plain
 
 
 def choose_phrases(

@@ -154,19 +154,8 @@ def start(
         cuts = _cut(words, pieces, room)
     has_context = any(piece not in (pieces.cls_id, pieces.sep_id) for piece in encoded.ids)
     truncated = encoded.truncated or len(cuts) < len(words)
-    return Draft(
-        question,
-        context,
-        DialogueWords(context),
-        encoded.ids,
-        has_context,
-        truncated,
-        room,
-        text=question,
-        words=words,
-        cuts=cuts,
-        protect=protect,
-    )
+    said = DialogueWords(context)
+    return Draft(question, context, said, encoded.ids, has_context, truncated, room, question, words, cuts, protect)
 
 
 def find_protected(words: Sequence[str], protect: Iterable[Sequence[str]]) -> NDArray[np.bool_]:

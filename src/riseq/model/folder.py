@@ -127,8 +127,8 @@ def load_exported(folder: Path) -> ExportedModel:
     config = read_config(folder, _EXPORTED_FIELDS)
     phrases = read_phrases(folder / LAYOUT.phrases)
     pieces = Pieces.load(folder / LAYOUT.vocabulary)
-    for name, found in ((LAYOUT.phrases, len(phrases)), (LAYOUT.vocabulary, len(pieces))):
-        expected = config["phrases" if name == LAYOUT.phrases else "pieces"]
+    sizes = ((LAYOUT.phrases, len(phrases), config["phrases"]), (LAYOUT.vocabulary, len(pieces), config["pieces"]))
+    for name, found, expected in sizes:
         if found != expected:
             raise InputError(
                 f"{folder}: {name} has {found} lines, the network was made for {expected}; they don't belong together"

@@ -79,7 +79,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class SpanBatch:
-    """The places that want a phrase: their row, their first word, and their pieces ``start`` to ``end``."""
+    """Where phrases are wanted: their row, their first word, and their pieces ``start`` to ``end``."""
 
     row_N: IntArray
     word_N: IntArray

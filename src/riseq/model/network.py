@@ -41,7 +41,7 @@ class Inputs(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """The places of a batch that want a phrase: pieces ``start`` to ``end`` of row ``row``."""
+    """Where a batch wants phrases: pieces ``start`` to ``end`` of row ``row``."""
 
     row_N: Tensor
     start_N: Tensor

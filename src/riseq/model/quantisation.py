@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
+from itertools import accumulate, chain
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from riseq.core.edits import MARKER, Op
-from riseq.model.inputs import Batch, collate, encode_context
+from riseq.core.edits import Op
+from riseq.model.inputs import encode_context
 from riseq.model.network import Inputs, RiseNetwork, Spans
 from riseq.model.transformer import Attention, Layer
 from riseq.text.pieces import Pieces
@@ -150,37 +150,22 @@ def _measure(network: RiseNetwork, pieces: Pieces) -> dict[nn.Module, Tensor]:
         largest = inputs[0].detach().abs().flatten(0, -2).amax(0)
         sizes[module] = torch.maximum(sizes.get(module, largest), largest)
 
-    with _hooked(linears, note), torch.no_grad():
+    with ExitStack() as hooks, torch.no_grad():
+        for linear in linears:
+            hooks.callback(linear.register_forward_pre_hook(note).remove)
         for *context, question in DIALOGUES:
-            batch = _collate(pieces, context, question)
-            arrays = (batch.ids_BL, batch.types_BL, batch.mask_BL, batch.firsts_BW[:, :-1])
-            inputs = Inputs(*(torch.from_numpy(np.ascontiguousarray(array)) for array in arrays))
+            inputs = _make_inputs(pieces, context, question)
             states = network.encode(inputs)
             starts = inputs.firsts_BW[0]
             network.score_phrases(inputs, states, Spans(torch.zeros_like(starts), starts, starts + 1))
     return sizes
 
 
-@contextmanager
-def _hooked(modules: Iterable[nn.Module], note: Callable[[nn.Module, tuple[Tensor, ...]], None]) -> Iterator[None]:
-    handles = [module.register_forward_pre_hook(note) for module in modules]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
-def _collate(pieces: Pieces, context: Sequence[str], question: str) -> Batch:
-    ids = np.array(encode_context(pieces, context).ids)
-    words = [MARKER, *forms(question)]
-    cuts = [(pieces.sep_id,), *(pieces.cut(word) for word in words[1:])]
-    offsets = np.cumsum([0, *map(len, cuts)])
-    values = np.array([piece for cut in cuts for piece in cut])
-    return collate(
-        (ids, np.array([len(ids)])),
-        (np.arange(len(cuts)), np.array([len(cuts)])),
-        (values, offsets),
-        pieces.sep_id,
-        pieces.pad_id,
-    )
+def _make_inputs(pieces: Pieces, context: Sequence[str], question: str) -> Inputs:
+    """Return one question in its dialogue as a batch of one row."""
+    before = encode_context(pieces, context).ids
+    cuts = [(pieces.sep_id,), *map(pieces.cut, forms(question)), (pieces.sep_id,)]
+    ids_BL = torch.tensor([[*before, *chain.from_iterable(cuts)]])
+    types_BL = (torch.arange(ids_BL.shape[1]) >= len(before)).long()[None]
+    firsts_BW = torch.tensor([list(accumulate(map(len, cuts[:-2]), initial=len(before)))])
+    return Inputs(ids_BL, types_BL, torch.ones_like(ids_BL, dtype=torch.bool), firsts_BW)

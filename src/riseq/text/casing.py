@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import takewhile
 
 from riseq.text.lexicon import ABBREVIATIONS, NEVER_NAMES, is_word
 from riseq.text.spacing import Token
@@ -31,7 +32,7 @@ class _Source:
         return _find_surface(self.text, self.words[index])
 
     def is_name(self, index: int) -> bool:
-        """Return whether the word has a capital that it does not owe to its place."""
+        """Return whether the word has a capital that it does not owe to its position."""
         surface = self.surface(index)
         if not _has_capital(surface):
             return False
@@ -195,9 +196,5 @@ def _is_flat(surfaces: Iterable[str]) -> bool:
 
 
 def _count_alike(phrase: Sequence[str], words: Sequence[Word]) -> int:
-    count = 0
-    for form, word in zip(phrase, words, strict=False):
-        if form != word.form:
-            break
-        count += 1
-    return count
+    alike = takewhile(lambda pair: pair[0] == pair[1].form, zip(phrase, words, strict=False))
+    return sum(1 for _ in alike)

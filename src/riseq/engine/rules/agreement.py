@@ -11,28 +11,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from riseq.core.edits import DELETE, GONE, Edit, Op, find_run, find_runs, substitute_run
-from riseq.text.lexicon import (
-    APOSTROPHES,
-    ARTICLES,
-    CONJUNCTIONS,
-    GENERAL_PRONOUNS,
-    OBJECT_FORMS,
-    OBJECT_PREPOSITIONS,
-    POSSESSIVES,
-    QUESTION_WORDS,
-    SEXED_NOUNS,
-    SINGULAR_TO_PLURAL,
-    SINGULAR_TO_PLURAL_NOT,
-    STAND_INS,
-    SUFFIXES,
-    is_word,
-)
+from riseq.text import lexicon
+from riseq.text.lexicon import is_word
 
-_TO_PLURAL = (SINGULAR_TO_PLURAL, SINGULAR_TO_PLURAL_NOT)
+_TO_PLURAL = (lexicon.SINGULAR_TO_PLURAL, lexicon.SINGULAR_TO_PLURAL_NOT)
 _TO_SINGULAR = tuple({many: one for one, many in verbs.items()} for verbs in _TO_PLURAL)
 _WRONG_VERBS = {"they": _TO_PLURAL, **dict.fromkeys(("he", "she", "it"), _TO_SINGULAR)}
 """By subject: what each verb that does not agree with it should be, without and before "'t"."""
-_BEFORE_VERB = QUESTION_WORDS - {"whose"}
+_BEFORE_VERB = lexicon.QUESTION_WORDS - {"whose"}
 """The question words that stand right before a verb."""
 
 _VOWELS = frozenset("aeiou")
@@ -63,7 +49,7 @@ def fix_agreement(words: Sequence[str], edits: Sequence[Edit], fixed: Collection
     - "[Ira Hayes] he's name": an owner that became a pronoun takes its "'s" along: "his name".
     - "opposed to [Ira Hayes] he": after a preposition the pronoun is an object: "him".
     - "[the band] Was they": a form of be, have or do agrees with the pronoun beside it: "Were they".
-    - "[a data engineer] he": someone of whom nothing is told is "they".
+    - "[a data engineer] he": someone of whom nothing else is known is "they".
     - "an [Italian] restaurant": the article goes by the word it now stands before: "a restaurant".
     - "like in [Nairobi] in July", "the [Wall] it": of two words alike that an edit brought together one goes, and so
       does an article before a pronoun.
@@ -96,10 +82,11 @@ def _stay_general(words: Sequence[str], edits: list[Edit], _fixed: Collection[in
     """Write the pronoun for "a data engineer" as they; "a king" tells, and the "A." of a name is no article."""
     for run in _find_substitutes(edits):
         phrase, article, noun = edits[run.start].phrase, words[run.start], words[run.start + 1 : run.start + 2]
-        if article not in ("a", "an") or phrase[-1] not in GENERAL_PRONOUNS or not SEXED_NOUNS.isdisjoint(words[run]):
+        general = lexicon.GENERAL_PRONOUNS.get(phrase[-1])
+        if article not in ("a", "an") or general is None or not lexicon.SEXED_NOUNS.isdisjoint(words[run]):
             continue
         if noun and len(noun[0]) > 1 and is_word(noun[0]):
-            edits[run.start] = Edit(Op.SUBSTITUTE, (*phrase[:-1], GENERAL_PRONOUNS[phrase[-1]]))
+            edits[run.start] = Edit(Op.SUBSTITUTE, (*phrase[:-1], general))
 
 
 def _drop_double(tokens: list[_Token], words: Sequence[str], edits: list[Edit], fixed: Collection[int]) -> list[_Token]:
@@ -108,7 +95,7 @@ def _drop_double(tokens: list[_Token], words: Sequence[str], edits: list[Edit], 
     while index + 1 < len(tokens):
         first, second = tokens[index], tokens[index + 1]
         alike = first.form == second.form and is_word(first.form)
-        bare = first.form in ARTICLES and second.form in STAND_INS and second.new
+        bare = first.form in lexicon.ARTICLES and second.form in lexicon.STAND_INS and second.new
         if not (alike or bare):
             index += 1
             continue
@@ -131,9 +118,9 @@ def _own(words: Sequence[str], edits: list[Edit], fixed: Collection[int]) -> Non
     for run in _find_substitutes(edits):
         phrase, mark = edits[run.start].phrase, _read_possessive(words, edits, run.stop)
         # The run before may have taken this one's phrase along with its mark.
-        if not phrase or phrase[-1] not in POSSESSIVES or not mark or any(at in fixed for at in mark):
+        if not phrase or phrase[-1] not in lexicon.POSSESSIVES or not mark or any(at in fixed for at in mark):
             continue
-        before_noun, alone = POSSESSIVES[phrase[-1]]
+        before_noun, alone = lexicon.POSSESSIVES[phrase[-1]]
         after = next((token.form for token in _tokens(words, edits) if token.position > mark[-1]), "?")
         edits[run.start] = Edit(Op.SUBSTITUTE, (*phrase[:-1], before_noun if is_word(after) else alone))
         for at in mark:
@@ -142,13 +129,13 @@ def _own(words: Sequence[str], edits: list[Edit], fixed: Collection[int]) -> Non
 
 def _read_possessive(words: Sequence[str], edits: Sequence[Edit], at: int) -> range:
     """Return the kept positions from ``at`` on that make what stands before them an owner; none where it is not."""
-    if at >= len(words) or words[at] not in APOSTROPHES or edits[at].op is not Op.KEEP:
+    if at >= len(words) or words[at] not in lexicon.APOSTROPHES or edits[at].op is not Op.KEEP:
         return range(0)
     if at + 1 < len(words) and words[at + 1] == "s" and edits[at + 1].op is Op.KEEP:
         return range(at, at + 2)
     # "the Stones' hit", but not "in 'Help'" nor "the Stones've".
-    opened = sum(word in APOSTROPHES and not _is_inside(words, index) for index, word in enumerate(words[:at]))
-    bare = words[at - 1].endswith("s") and not opened and at + 1 < len(words) and words[at + 1] not in SUFFIXES
+    opened = sum(word in lexicon.APOSTROPHES and not _is_inside(words, index) for index, word in enumerate(words[:at]))
+    bare = words[at - 1].endswith("s") and not opened and at + 1 < len(words) and words[at + 1] not in lexicon.SUFFIXES
     return range(at, at + 1) if bare else range(0)
 
 
@@ -159,10 +146,10 @@ def _take_object_form(
     wrong = [
         token
         for before, token in pairwise(tokens)
-        if token.form in OBJECT_FORMS and token.new and before.form in OBJECT_PREPOSITIONS
+        if token.form in lexicon.OBJECT_FORMS and token.new and before.form in lexicon.OBJECT_PREPOSITIONS
     ]
     for token in wrong:
-        _rewrite(edits, token, OBJECT_FORMS[token.form], fixed)
+        _rewrite(edits, token, lexicon.OBJECT_FORMS[token.form], fixed)
     return _tokens(words, edits) if wrong else tokens
 
 
@@ -188,7 +175,7 @@ def _find_verb_before(tokens: Sequence[_Token], index: int) -> tuple[_Token, str
     if [token.form for token in tokens[max(index - 2, 0) : index]] == ["'", "t"]:
         at, wrong = index - 3, _WRONG_VERBS[pronoun][1]
     # "How are it and its sequel related?": two things are many.
-    if at < 0 or tokens[at].form not in wrong or _form_at(tokens, index + 1) in CONJUNCTIONS:
+    if at < 0 or tokens[at].form not in wrong or _form_at(tokens, index + 1) in lexicon.CONJUNCTIONS:
         return None
     # "Did they have it?": after have and do, it is the subject only where they come first.
     if pronoun == "it" and tokens[at].form in ("have", "do") and at > 0 and tokens[at - 1].form not in _BEFORE_VERB:
@@ -200,7 +187,8 @@ def _find_verb_after(tokens: Sequence[_Token], index: int) -> tuple[_Token, str]
     """Return the form of be after its subject that does not agree with it ("if they was"), and what it should be."""
     pronoun, verb = tokens[index].form, _form_at(tokens, index + 1)
     # "songs on it were hits": it may be the object of what stands before. "if he were": a wish, not a plural.
-    if pronoun == "it" or verb not in ("is", "was", "are") or (index and tokens[index - 1].form in CONJUNCTIONS):
+    joined = index > 0 and tokens[index - 1].form in lexicon.CONJUNCTIONS
+    if pronoun == "it" or verb not in ("is", "was", "are") or joined:
         return None
     right = _WRONG_VERBS[pronoun][0].get(verb)
     return None if right is None else (tokens[index + 1], right)
@@ -245,7 +233,7 @@ def _find_article(form: str) -> str | None:
 
 def _is_inside(words: Sequence[str], at: int) -> bool:
     """Return whether the apostrophe at ``at`` is part of a word: band's, don't."""
-    return words[at] in APOSTROPHES and at + 1 < len(words) and words[at + 1] in SUFFIXES
+    return words[at] in lexicon.APOSTROPHES and at + 1 < len(words) and words[at + 1] in lexicon.SUFFIXES
 
 
 def _tokens(words: Sequence[str], edits: Sequence[Edit]) -> list[_Token]:
