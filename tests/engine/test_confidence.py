@@ -106,7 +106,7 @@ def count_readings(engine: Simplifier, monkeypatch: pytest.MonkeyPatch) -> list[
         readings[0] += len(batch.ids_BL)
         return read(batch)
 
-    monkeypatch.setattr(engine.backend, "read", count)
+    monkeypatch.setattr(engine.backend, "score", count)
     texts = [result.text for result in engine.batch(make_examples(40))]
     return [*texts, str(readings[0])]
 

@@ -86,7 +86,7 @@ def test_no_reading_is_made_for_them(engine: Simplifier, monkeypatch: pytest.Mon
         readings += 1
         return read(batch)
 
-    monkeypatch.setattr(engine.backend, "read", count)
+    monkeypatch.setattr(engine.backend, "score", count)
     for example in make_examples(5):
         engine(example.question, example.context)
     alone, readings = readings, 0
