@@ -12,7 +12,7 @@ recipes="$(dirname "$0")/../recipes"
 exact=(--set sampler=posterior --set reward_scale=bounded)
 more=(--set borrow_answers=0.5 --set drop_answers=0.5 --set swap=0.2 --set own_share=0.3)
 
-# The teachers: one draws by dynamic programming with Eq. 5, the other by the exact posterior with a bounded reward.
+# The teachers: one draws by dynamic programming with Eq. 7, the other by the exact posterior with a bounded reward.
 riseq train "$recipes/large.yaml" --out "$out/teacher-dps" --seed 1 \
     --set own_share=0.3 --set epochs=4 --set scored_from=3 "$@"
 riseq train "$recipes/large.yaml" --out "$out/teacher-posterior" --seed 2 "${exact[@]}" \

@@ -18,7 +18,7 @@ import pytest
 
 import riseq
 from riseq.cli import main
-from riseq.engine.models import find_default_model
+from riseq.hub import find_default_model
 
 ROWS = [
     {

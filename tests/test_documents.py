@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from documents import LANGUAGES, Snippet, find_snippets, run_snippet
-from riseq.engine.models import find_default_model
+from riseq.hub import find_default_model
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -12,7 +12,7 @@ import pytest
 CODE = """
 import sys
 from riseq import Simplifier
-from riseq.engine.models import find_default_model
+from riseq.hub import find_default_model
 print(find_default_model())
 print(Simplifier.load()("Where do red pandas live?", ["What do red pandas eat?"]).text)
 assert "torch" not in sys.modules

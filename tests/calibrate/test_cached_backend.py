@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from riseq.calibrate.cached_backend import CachedBackend
-from riseq.engine.backends import Reading
+from riseq.engine.backends import BatchScores
 from riseq.engine.simplifier import Simplifier
 from riseq.model.inputs import Batch
 from tiny_model import export_tiny, make_examples
@@ -20,9 +20,9 @@ def test_results_are_the_same_and_nothing_is_read_twice(
     engine = Simplifier.load(folder, threads=1)
     examples = make_examples(20)
     expected = [result.text for result in engine.batch(examples)]
-    read, readings = engine.backend.read, 0
+    read, readings = engine.backend.score, 0
 
-    def count(batch: Batch) -> Reading:
+    def count(batch: Batch) -> BatchScores:
         nonlocal readings
         readings += 1
         return read(batch)

@@ -9,7 +9,7 @@ import pytest
 
 from riseq.cli import main
 from riseq.cli.shared import take_evenly
-from riseq.engine.models import find_examples
+from riseq.hub import find_examples
 from riseq.types import Example
 from tiny_model import export_tiny, make_checkpoint, make_examples, save_tiny
 

@@ -41,7 +41,7 @@ def logsumexp(terms: Sequence[float]) -> float:
 
 
 def log_table(source: Sequence[object], target: Sequence[object], policy: Sequence[Row], method: str) -> list[Row]:
-    """Return log M by Eq. 6 and 7."""
+    """Return log M by Eq. 8 and 9."""
     m, n = len(source), len(target)
     table = [[NOTHING] * n for _ in range(m)]
     table[0][0] = 0.0

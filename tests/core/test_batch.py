@@ -26,8 +26,8 @@ from pairs import (
 )
 from scipy.stats import chisquare
 
-from riseq.core import batch
-from riseq.core.edits import KEEP, Edit, Op, count_edits, merge
+from riseq.core import batch, kernels
+from riseq.core.edits import KEEP, Edit, Op, merge
 from riseq.core.edits import apply as apply_edits
 from riseq.core.levenshtein import distance
 from riseq.core.packed import Interner, Packed, pack, unpack
@@ -96,11 +96,16 @@ def test_every_short_pair_is_drawn_as_the_oracle_draws_it(method: Method) -> Non
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_short_expectation_equals_the_plain_one(method: Method) -> None:
+def test_every_short_table_of_the_kernels_equals_the_plain_one(method: Method) -> None:
     short = random_batch(EVERY_PAIR[::3], seed=2)
-    found = batch.expectations(short.sources, short.targets, short.policies, method)
-    plain = [expectation(*pair, short.policy(k), method)[-1, -1] for k, pair in enumerate(short.pairs)]
-    assert found == pytest.approx(np.array(plain), rel=1e-9, abs=1e-12)
+    for k, (source, target) in enumerate(short.pairs):
+        a, b, policy = short.sources[k], short.targets[k], short.policy(k)
+        table, logs, odds = np.empty(len(a) * len(b)), np.empty(len(a) * len(b)), np.empty((len(a), 4))
+        kernels._fill_plain(a, b, policy, table, odds, method == "dps")
+        kernels._fill_log(a, b, policy, logs, method == "dps")
+        plain = expectation(source, target, policy, method).ravel()
+        assert np.log(table) == pytest.approx(plain, rel=1e-9, abs=1e-12)
+        assert logs == pytest.approx(plain, rel=1e-9, abs=1e-12)
 
 
 @settings(deadline=None)
@@ -110,9 +115,8 @@ def test_equals_the_oracle_beyond(case: tuple[Words, Words, LogPolicy]) -> None:
     one = Batch([(source, target)], policy)
     for method in METHODS:
         assert one.edits(one.sample(method)) == one.oracle(method)
-        found = batch.expectations(one.sources, one.targets, policy, method)
         expected = oracle.log_table(source, target, policy.tolist(), method)[-1][-1]
-        assert found[0] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        assert expectation(source, target, policy, method)[-1, -1] == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 @settings(deadline=None)
@@ -203,10 +207,11 @@ def test_500_tokens(method: Method) -> None:
     assert unpack(long.applied(drawn)) == unpack(long.targets)
     policy = long.policy(1).tolist()
     assert [long.edits(drawn)[1]] == oracle.sample([pairs[1][0]], [pairs[1][1]], [policy], [int(long.seeds[1])], method)
-    found = batch.expectations(long.sources, long.targets, long.policies, method)
     expected = oracle.log_table(*pairs[1], policy, method)[-1][-1]
     assert expected < -745  # where a plain float64 would be 0
-    assert found[1] == pytest.approx(expected, rel=1e-9)
+    logs = np.empty(len(long.sources[1]) * len(long.targets[1]))
+    kernels._fill_log(long.sources[1], long.targets[1], long.policy(1), logs, method == "dps")
+    assert logs[-1] == pytest.approx(expected, rel=1e-9)
 
 
 def test_edges() -> None:
@@ -230,7 +235,7 @@ def test_the_number_of_threads_changes_nothing(method: Method) -> None:
     try:
         for threads in (1, numba.config.NUMBA_NUM_THREADS):
             numba.set_num_threads(threads)
-            drawn = batch.sample(many.sources, many.targets, many.policies, np.random.default_rng(8), method)
+            drawn = batch.sample_seeded(many.sources, many.targets, many.policies, many.seeds, method)
             results.append((drawn.ops, drawn.phrase_start, drawn.phrase_end, drawn.ok))
     finally:
         numba.set_num_threads(1)
@@ -241,7 +246,8 @@ def test_the_generator_alone_decides() -> None:
     rng = np.random.default_rng(9)
     many = random_batch([(letters(rng, 8), letters(rng, 6)) for _ in range(200)])
     arrays = (many.sources, many.targets, many.policies)
-    one, again, other = (batch.sample(*arrays, np.random.default_rng(seed)).ops for seed in (1, 1, 2))
+    seeds = [np.random.default_rng(seed).integers(0, 2**64, len(arrays[0]), np.uint64) for seed in (1, 1, 2)]
+    one, again, other = (batch.sample_seeded(*arrays, some).ops for some in seeds)
     assert np.array_equal(one, again)
     assert not np.array_equal(one, other)
 
@@ -290,7 +296,9 @@ def test_phrases_states_and_rewards_equal_the_plain_ones(
         said = [Edit(edit.op, edit.phrase if edit.phrase in vocabulary else ()) for edit in edits[k]]
         state = apply_edits(source, said)
         assert drawn_from.interner.unpack(reached)[k] == state
-        assert gained[k] == pytest.approx(reward(source, state, target, count_edits(edits[k])))
+        assert gained[k] == pytest.approx(
+            reward(source, state, target, sum(edit.op is not Op.KEEP for edit in edits[k]))
+        )
 
 
 def test_phrases_that_share_a_hash_are_told_apart() -> None:

@@ -9,7 +9,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pairs import RENAMED_PAIRS, paths, sequences, words
 
-from riseq.core.edits import DELETE, KEEP, MARKER, Edit, Move, Op, apply, count_edits, merge, normalise
+from riseq.core.edits import (
+    DELETE,
+    EDITED,
+    GONE,
+    KEEP,
+    MARKER,
+    Edit,
+    Move,
+    Op,
+    apply,
+    find_run,
+    find_runs,
+    merge,
+    set_run,
+    split_run,
+    substitute_run,
+)
 
 K, D, I, S = Op.KEEP, Op.DELETE, Op.INSERT, Op.SUBSTITUTE  # noqa: E741 - the paper's letters
 MORE = Edit(S)
@@ -92,7 +108,6 @@ def test_merging_any_moves_gives_the_target(source: list[str], data: st.DataObje
             path.append(Move(I, i, len(target) - 1))
     edits = merge(path, target)
     assert apply(source, edits) == target
-    assert apply(source, normalise(source, edits)) == target
     runs = [edit for before, edit in pairwise(edits) if before.op is S and edit.op is S]
     assert all(edit.phrase == () for edit in runs)
     assert not any({before.op, edit.op} == {S, D} for before, edit in pairwise(edits))
@@ -106,31 +121,53 @@ def test_a_broken_path_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("edits", "expected", "why"),
+    ("ops", "among", "alike", "expected"),
     [
-        ([Edit(I), KEEP, KEEP], [KEEP, KEEP, KEEP], "an INSERT of nothing keeps"),
-        ([KEEP, substitute("a", "b"), MORE], [KEEP, KEEP, KEEP], "a run said again as it was is kept"),
-        ([KEEP, substitute("a"), KEEP], [KEEP, KEEP, KEEP], "a token replaced by itself is kept"),
-        ([KEEP, MORE, MORE], [KEEP, DELETE, DELETE], "a run without a phrase deletes"),
-        (
-            [KEEP, substitute("a"), MORE],
-            [KEEP, substitute("a"), MORE],
-            "a run that says only its beginning has an effect",
-        ),
-        ([insert("x"), DELETE, KEEP], [insert("x"), DELETE, KEEP], "edits with an effect stay"),
+        ("", EDITED, False, ""),
+        ("KKK", EDITED, False, ""),
+        ("KDSIK", EDITED, False, "1-4"),
+        ("KDSIK", EDITED, True, "1-2 2-3 3-4"),
+        ("DDKSS", EDITED, False, "0-2 3-5"),
+        ("KDSID", GONE, False, "1-3 4-5"),
+        ("KDDSSD", GONE, True, "1-3 3-5 5-6"),
+        ("SSKDS", (S,), False, "0-2 4-5"),
     ],
 )
-def test_edits_with_no_effect_are_no_edits(edits: list[Edit], expected: list[Edit], why: str) -> None:
-    source = words("ab")
-    normal = normalise(source, edits)
-    assert normal == expected, why
-    assert apply(source, normal) == apply(source, edits)
-    assert normalise(source, normal) == normal
+def test_runs_are_where_neighbours_are_among_them(ops: str, among: tuple[Op, ...], alike: bool, expected: str) -> None:
+    found = find_runs([Op("KDIS".index(op)) for op in ops], among, alike)
+    assert " ".join(f"{run.start}-{run.stop}" for run in found) == expected
 
 
-def test_count_edits_counts_all_but_keep() -> None:
-    assert count_edits([KEEP, DELETE, insert("x"), substitute("y"), MORE]) == 4
-    assert count_edits([KEEP, KEEP]) == 0
+@given(st.lists(st.sampled_from(Op), max_size=12), st.sets(st.sampled_from(Op)), st.booleans())
+def test_runs_hold_every_such_position_and_are_as_long_as_can_be(ops: list[Op], among: set[Op], alike: bool) -> None:
+    runs = find_runs(ops, among, alike)
+    inside = [index for run in runs for index in range(run.start, run.stop)]
+    assert inside == [index for index, op in enumerate(ops) if op in among]
+    for run in runs:
+        assert run.start < run.stop
+        assert not alike or len(set(ops[run])) == 1
+    for before, after in pairwise(runs):
+        assert before.stop < after.start or (alike and ops[before.stop - 1] != ops[after.start])
+    for index in range(len(ops)):
+        assert find_run(ops, index, among) in (*find_runs(ops, among), slice(index, index))
+
+
+def test_the_run_around_a_position() -> None:
+    ops = [K, D, D, S, K]
+    assert find_run(ops, 2, (D,)) == slice(1, 3)
+    assert find_run(ops, 2, GONE) == slice(1, 4)
+    assert find_run(ops, 4, GONE) == slice(4, 4)
+    assert find_run(ops, 9, GONE) == slice(9, 9)
+
+
+def test_a_run_is_split_set_and_made_one_substitution() -> None:
+    assert list(split_run(slice(2, 7), lambda index: index in (2, 4, 5))) == [slice(2, 4), slice(4, 5), slice(5, 7)]
+    ops: list[int] = [K, D, D, K]
+    set_run(ops, slice(1, 3), S)
+    assert ops == [K, S, S, K]
+    edits = [KEEP, DELETE, substitute("x"), insert("y")]
+    substitute_run(edits, slice(1, 4))
+    assert edits == [KEEP, substitute("x", "y"), MORE, MORE]
 
 
 @pytest.mark.parametrize(
@@ -149,8 +186,3 @@ def test_apply_refuses_what_is_not_an_edit_sequence(edits: list[Edit], message: 
 def test_apply_refuses_two_phrases_in_one_run() -> None:
     with pytest.raises(ValueError, match="one phrase, on its first position"):
         apply(words("ab"), [KEEP, substitute("x"), substitute("y")])
-
-
-def test_normalise_refuses_a_wrong_length() -> None:
-    with pytest.raises(ValueError, match="1 edits for 2 tokens"):
-        normalise(words("a"), [KEEP])

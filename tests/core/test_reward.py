@@ -1,4 +1,4 @@
-"""The reward of Eq. 5."""
+"""The reward of Eq. 7."""
 
 from __future__ import annotations
 

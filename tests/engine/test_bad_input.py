@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from riseq.engine.models import find_default_model
 from riseq.engine.simplifier import Simplifier
-from riseq.text.spacing import is_word
+from riseq.hub import find_default_model
+from riseq.text.lexicon import is_word
 from riseq.text.words import forms
 from riseq.types import InputError, Simplification
 from tiny_model import export_tiny

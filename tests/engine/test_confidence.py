@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from riseq.engine.confidence import FEATURES, FILE, Calibration, Logistic, describe, read_calibration
+from riseq.engine.confidence import FEATURES, FILE, Calibration, Logistic, read_calibration
 from riseq.engine.simplifier import Simplifier
 from riseq.model.inputs import Batch
 from riseq.types import InputError
@@ -51,7 +51,7 @@ def write(folder: Path, told: Any) -> Path:
 def test_it_comes_back_from_disk_as_it_was(tmp_path: Path) -> None:
     calibration = replace(HAND, network={"encoder.onnx": "abc"}, facts={"n": 3})
     assert read_calibration(tmp_path) is None
-    assert read_calibration(write(tmp_path, describe(calibration)), {"encoder.onnx": "abc"}) == calibration
+    assert read_calibration(write(tmp_path, calibration.to_dict()), {"encoder.onnx": "abc"}) == calibration
 
 
 @pytest.mark.parametrize(
@@ -60,10 +60,10 @@ def test_it_comes_back_from_disk_as_it_was(tmp_path: Path) -> None:
         ("{", "not usable JSON"),
         ("[]", "format None; this riseq reads 1"),
         ({"format": 2}, "format 2; this riseq reads 1"),
-        ({**describe(HAND), "enough": "much"}, "field 'enough': got 'much', expected a number"),
-        ({**describe(HAND), "later": float("nan")}, "field 'later': got nan, expected a number"),
-        ({**describe(HAND), "right": {"bias": 1}}, "field 'right': expected a number for bias and each of"),
-        ({**describe(HAND), "network": {"encoder.onnx": "other"}}, "fitted to another network; fit it again with"),
+        ({**HAND.to_dict(), "enough": "much"}, "field 'enough': got 'much', expected a number"),
+        ({**HAND.to_dict(), "later": float("nan")}, "field 'later': got nan, expected a number"),
+        ({**HAND.to_dict(), "right": {"bias": 1}}, "field 'right': expected a number for bias and each of"),
+        ({**HAND.to_dict(), "network": {"encoder.onnx": "other"}}, "fitted to another network; fit it again with"),
     ],
 )
 def test_a_damaged_file_is_told(tmp_path: Path, told: Any, message: str) -> None:
@@ -100,13 +100,13 @@ def test_a_result_has_one_confidence_alone_and_in_company(folder: Path) -> None:
 
 
 def count_readings(engine: Simplifier, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    readings, read = [0], engine.backend.read
+    readings, read = [0], engine.backend.score
 
     def count(batch: Batch) -> object:
         readings[0] += len(batch.ids_BL)
         return read(batch)
 
-    monkeypatch.setattr(engine.backend, "read", count)
+    monkeypatch.setattr(engine.backend, "score", count)
     texts = [result.text for result in engine.batch(make_examples(40))]
     return [*texts, str(readings[0])]
 
@@ -151,7 +151,7 @@ def test_a_model_is_loaded_with_its_calibration_or_without(folder: Path, tmp_pat
 
     own = tmp_path / "model"
     shutil.copytree(folder, own)
-    write(own, describe(HAND))
+    write(own, HAND.to_dict())
     assert Simplifier.load(own).calibration == HAND
     assert Simplifier.load(own, calibrated=False).calibration is None
     write(own, "{")

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from riseq.core.edits import DELETE, KEEP, MARKER, Edit, Op
-from riseq.engine.backends import Scores
-from riseq.engine.decisions import Ops, choose, decide, find_runs, find_spans, say_subject
+from riseq.core.edits import DELETE, KEEP, MARKER, Edit, Op, Ops, find_runs
+from riseq.engine.backends import ScoreArray
+from riseq.engine.decisions import choose_phrases, decide, find_row_spans
 from riseq.engine.drafts import Choice, Draft, gather, start
+from riseq.engine.rules.neighbours import substitute_subject
 from riseq.model import inputs as collate
 from riseq.model.inputs import SpanBatch
 from tiny_model import PHRASES, make_pieces
@@ -26,10 +27,10 @@ PIECES = make_pieces("bert")
 class Written:
     """Scores as they were given."""
 
-    edits_BWE: Scores
+    edits_BWE: ScoreArray
     phrases: dict[tuple[int, int], int]
 
-    def score_phrases(self, spans: SpanBatch) -> Scores:
+    def score_phrases(self, spans: SpanBatch) -> ScoreArray:
         scores = np.full((len(spans.row_N), len(PHRASES)), np.log(0.4 / 6), dtype=np.float32)
         for place, key in enumerate(zip(spans.row_N.tolist(), spans.word_N.tolist(), strict=True)):
             scores[place, self.phrases[key]] = np.log(0.6)
@@ -46,7 +47,7 @@ def write(rows: list[str], phrases: dict[tuple[int, int], int]) -> Written:
 
 
 def choose_best(drafts: list[Draft], reading: Written) -> list[Choice]:
-    return choose(gather(drafts, PIECES), reading, PHRASES, [decide(reading.edits_BWE, drafts)])[0]
+    return choose_phrases(gather(drafts, PIECES), reading, PHRASES, [decide(reading.edits_BWE, drafts)])[0]
 
 
 def test_edits_phrases_and_probabilities_come_together() -> None:
@@ -63,7 +64,7 @@ def test_edits_phrases_and_probabilities_come_together() -> None:
 
 def test_phrases_are_not_scored_where_none_is_wanted() -> None:
     class Silent(Written):
-        def score_phrases(self, spans: SpanBatch) -> Scores:
+        def score_phrases(self, spans: SpanBatch) -> ScoreArray:
             raise AssertionError("asked for phrases")
 
     drafts = [start("was the", ("film",), PIECES, 512)]
@@ -81,14 +82,14 @@ def test_layers_say_each_phrase_once() -> None:
     asked = []
 
     class Counting(Written):
-        def score_phrases(self, spans: SpanBatch) -> Scores:
+        def score_phrases(self, spans: SpanBatch) -> ScoreArray:
             asked.append(len(spans.row_N))
             return super().score_phrases(spans)
 
     batch = gather([start("was the film of", ("film",), PIECES, 512)], PIECES)
     reading = Counting(write(["KKSSK"], {(0, 2): 2, (0, 4): 0}).edits_BWE, {(0, 2): 2, (0, 4): 0})
     layers = [[["KDIS".index(op) for op in ops]] for ops in ("KKSSK", "KKSSS", "KKSSI", "KKKKK")]
-    chosen = [choices[0].edits[2].phrase for choices in choose(batch, reading, PHRASES, layers)]
+    chosen = [choices[0].edits[2].phrase for choices in choose_phrases(batch, reading, PHRASES, layers)]
     assert chosen == [("it",), ("it",), ("it",), ()]
     assert asked == [3]
 
@@ -100,13 +101,13 @@ DRAFT = start(QUESTION, ("film",), PIECES, 512)
 SCORES = arrays(np.float32, (1, ROOM, 4), elements=st.floats(-7, -0.0625, width=32))
 
 
-def bar_marker(scores_BWE: Scores) -> Scores:
+def bar_marker(scores_BWE: ScoreArray) -> ScoreArray:
     scores_BWE[:, 0, [Op.DELETE, Op.SUBSTITUTE]] = -1e4
     return scores_BWE
 
 
 @given(SCORES.map(bar_marker), st.lists(st.floats(-3, 8), min_size=2, max_size=5))
-def test_a_lower_shift_never_keeps_more(scores_BWE: Scores, shifts: list[float]) -> None:
+def test_a_lower_shift_never_keeps_more(scores_BWE: ScoreArray, shifts: list[float]) -> None:
     kept = []
     for shift in sorted(shifts):
         (ops,) = decide(scores_BWE, [DRAFT], shift)
@@ -119,7 +120,7 @@ def test_a_lower_shift_never_keeps_more(scores_BWE: Scores, shifts: list[float])
 
 
 @given(SCORES.map(bar_marker))
-def test_no_shift_is_the_best_edit_and_a_high_one_keeps_all(scores_BWE: Scores) -> None:
+def test_no_shift_is_the_best_edit_and_a_high_one_keeps_all(scores_BWE: ScoreArray) -> None:
     ops_BW, best_BW = np.array(decide(scores_BWE, [DRAFT])), scores_BWE.argmax(-1)
     assert (np.isin(ops_BW, GONE) == np.isin(best_BW, GONE)).all()
     assert (ops_BW == best_BW)[~np.isin(best_BW, GONE)].all()
@@ -148,7 +149,7 @@ def test_a_shift_that_would_leave_no_word_is_none() -> None:
 
 
 @given(SCORES.map(bar_marker), st.lists(st.floats(-3, 8), min_size=2, max_size=4))
-def test_protection_leaves_strength_monotone(scores_BWE: Scores, shifts: list[float]) -> None:
+def test_protection_leaves_strength_monotone(scores_BWE: ScoreArray, shifts: list[float]) -> None:
     draft = start(QUESTION, ("film",), PIECES, 512, protect=[("film",)])
     kept = [np.isin(decide(scores_BWE, [draft], shift)[0], (Op.KEEP, Op.INSERT)) for shift in sorted(shifts)]
     for stronger, milder in pairwise(kept):
@@ -163,7 +164,7 @@ def test_what_would_go_with_a_protected_word_stays() -> None:
 
 
 @given(SCORES.map(bar_marker), st.floats(-3, 8))
-def test_protected_words_are_kept_whole(scores_BWE: Scores, shift: float) -> None:
+def test_protected_words_are_kept_whole(scores_BWE: ScoreArray, shift: float) -> None:
     draft = start(QUESTION, ("film",), PIECES, 512, protect=[("film", "of", "a")])
     (ops,) = decide(scores_BWE, [draft], shift)
     assert ops[3:5] == [Op.KEEP] * 2
@@ -250,7 +251,7 @@ def test_the_spans_are_those_the_network_learned_from(rows: list[Ops]) -> None:
     batch = gather(drafts, PIECES)
     ops_BW = np.array([ops + [Op.SUBSTITUTE] * (max(map(len, rows)) - len(ops)) for ops in rows])
     learned = collate.find_spans(batch, ops_BW)
-    spans = [span for row, ops in enumerate(rows) for span in find_spans(batch, row, ops)]
+    spans = [span for row, ops in enumerate(rows) for span in find_row_spans(batch, row, ops)]
     columns = (learned.row_N, learned.word_N, learned.start_N, learned.end_N)
     assert spans == list(zip(*(column.tolist() for column in columns), strict=True))
 
@@ -259,7 +260,7 @@ NAMED = start("Was Ira Hayes of The Band ?", ("film",), PIECES, 512)
 
 
 @given(SCORES.map(bar_marker), st.lists(st.floats(-3, 8), min_size=2, max_size=5))
-def test_names_leave_strength_monotone(scores_BWE: Scores, shifts: list[float]) -> None:
+def test_names_leave_strength_monotone(scores_BWE: ScoreArray, shifts: list[float]) -> None:
     plain = decide(scores_BWE, [NAMED])[0]
     kept = []
     for shift in sorted(shifts):
@@ -284,5 +285,5 @@ def test_names_leave_strength_monotone(scores_BWE: Scores, shifts: list[float]) 
 def test_a_subject_between_two_verbs_is_said(words: str, ops: str, expected: str) -> None:
     letters = {"K": Op.KEEP, "D": Op.DELETE, "S": Op.SUBSTITUTE}
     found: Ops = [Op.KEEP, *(letters[letter] for letter in ops)]
-    say_subject(found, [MARKER, *words.split()])
+    substitute_subject(found, [MARKER, *words.split()])
     assert found[1:] == [letters[letter] for letter in expected]

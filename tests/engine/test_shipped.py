@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from riseq.data.dataset import load_dataset
-from riseq.engine.models import find_default_model
 from riseq.engine.simplifier import Simplifier
+from riseq.hub import find_default_model
 from riseq.text.words import forms
 
 MALALA = ["Who is Malala Yousafzai?", "A Pakistani activist for girls' education."]

@@ -154,14 +154,14 @@ def test_kept_words_are_the_users_own(base: Path) -> None:
 
 
 def test_each_pass_is_what_realise_makes_of_the_choice(engine: Simplifier) -> None:
-    from riseq.engine.decisions import choose, decide
+    from riseq.engine.decisions import choose_phrases, decide
     from riseq.engine.drafts import gather, start
 
     question = "When did the band of Frank Zappa play in Tokyo?"
     draft = start(question, CONTEXT, engine.pieces, 512)
     batch = gather([draft], engine.pieces)
-    reading = engine.backend.read(batch)
-    ((choice,),) = choose(batch, reading, engine.phrases, [decide(reading.edits_BWE, [draft])])
+    reading = engine.backend.score(batch)
+    ((choice,),) = choose_phrases(batch, reading, engine.phrases, [decide(reading.edits_BWE, [draft])])
     step = realise(question, choice.edits, CONTEXT, choice.probabilities)
     assert engine(question, CONTEXT).steps[0] == step
 
@@ -336,3 +336,27 @@ def test_a_checkpoint_without_torch_names_the_extra(base: Path, monkeypatch: pyt
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(InputError, match=r"needs the package 'torch'; install it with: pip install 'riseq\[train\]'"):
         Simplifier.load(checkpoint)
+
+
+def test_its_repr_says_model_backend_and_threads(base: Path) -> None:
+    checkpoint, exported = export_tiny(base, "bert", "int8")
+    backend = "OnnxBackend(precision='int8', device='cpu', threads=2)"
+    assert repr(Simplifier.load(exported, threads=2)) == f"Simplifier(model={str(exported)!r}, backend={backend})"
+    assert repr(Simplifier.load(checkpoint)).startswith(f"Simplifier(model={str(checkpoint)!r}, backend=TorchBackend(")
+    engine = Simplifier.load(exported, threads=1)
+    assert repr(Simplifier(engine.backend, engine.pieces, engine.phrases)).startswith("Simplifier(model=None, backend=")
+    assert repr(pickle.loads(pickle.dumps(engine))) == repr(engine)
+
+
+def test_a_checkpoint_runs_where_pick_device_says(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    picked: list[str] = []
+
+    def pick_device(name: str = "auto") -> torch.device:
+        picked.append(name)
+        return torch.device("cpu")
+
+    monkeypatch.setattr("riseq.model.network.pick_device", pick_device)
+    assert "device='cpu'" in repr(Simplifier.load(export_tiny(base, "bert", "float32")[0]))
+    assert picked == ["auto"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from riseq.engine.simplifier import Simplifier
-from riseq.engine.variants import pick
+from riseq.engine.variants import pick_n_best
 from riseq.model.inputs import Batch
 from riseq.text.words import forms
 from riseq.types import Simplification
@@ -41,16 +41,16 @@ OTHERS = [
     ],
 )
 def test_the_most_probable_the_mildest_first(count: int, expected: list[str]) -> None:
-    assert [one.text for one in pick(HERS, OTHERS, count)] == expected
+    assert [one.text for one in pick_n_best(HERS, OTHERS, count)] == expected
 
 
 def test_a_text_has_its_best_probability() -> None:
-    assert {one.text: one.probability for one in pick(HERS, OTHERS, 9)}["When did she win?"] == 0.2
+    assert {one.text: one.probability for one in pick_n_best(HERS, OTHERS, 9)}["When did she win?"] == 0.2
 
 
 def test_the_chosen_one_is_among_them_however_improbable() -> None:
     chosen = form("When?", 1e-9)
-    assert chosen in pick(chosen, OTHERS, 2)
+    assert chosen in pick_n_best(chosen, OTHERS, 2)
 
 
 @pytest.fixture(scope="module", params=["float32", "int8"])
@@ -79,14 +79,14 @@ def test_the_engine_gives_different_texts_and_its_own(engine: Simplifier) -> Non
 
 
 def test_no_reading_is_made_for_them(engine: Simplifier, monkeypatch: pytest.MonkeyPatch) -> None:
-    read, readings = engine.backend.read, 0
+    read, readings = engine.backend.score, 0
 
     def count(batch: Batch) -> object:
         nonlocal readings
         readings += 1
         return read(batch)
 
-    monkeypatch.setattr(engine.backend, "read", count)
+    monkeypatch.setattr(engine.backend, "score", count)
     for example in make_examples(5):
         engine(example.question, example.context)
     alone, readings = readings, 0

@@ -20,7 +20,7 @@ from pyspark.sql.functions import pandas_udf
 
 from documents import find_snippets, tidy
 from riseq.controls import Controls
-from riseq.engine.models import find_default_model
+from riseq.hub import find_default_model
 from riseq.integrations.spark import simplify_column
 from riseq.types import InputError
 

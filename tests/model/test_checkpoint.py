@@ -12,7 +12,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from riseq.model.checkpoint import LAYOUT, Checkpoint, load_checkpoint, save_checkpoint
+from riseq.model.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from riseq.model.folder import LAYOUT
 from riseq.types import InputError
 from tiny_model import CARD, make_checkpoint, save_tiny
 

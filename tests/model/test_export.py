@@ -19,8 +19,8 @@ from riseq.engine.backends.pytorch import TorchBackend
 from riseq.engine.drafts import gather, start
 from riseq.model.checkpoint import load_checkpoint
 from riseq.model.export import export
+from riseq.model.folder import LAYOUT, checksum, load_exported
 from riseq.model.inputs import Batch, SpanBatch, find_spans
-from riseq.model.onnx_folder import LAYOUT, checksum, read_exported
 from riseq.model.quantisation import ByteEmbedding
 from riseq.types import InputError
 from tiny_model import CARD, PHRASES, Family, export_tiny, make_checkpoint, make_examples, make_pieces, save_tiny
@@ -42,8 +42,8 @@ def test_float32_scores_are_the_networks(base: Path, family: Family) -> None:
     checkpoint, folder = export_tiny(base, family, "float32")
     batch = make_batch(family)
     assert len(set(batch.lengths_B.tolist())) > 5, "rows of one length would not try the padding"
-    mine = OnnxBackend(read_exported(folder), folder).read(batch)
-    theirs = TorchBackend(load_checkpoint(checkpoint).network).read(batch)
+    mine = OnnxBackend(load_exported(folder), folder).score(batch)
+    theirs = TorchBackend(load_checkpoint(checkpoint).network).score(batch)
     real = batch.real_BW[:, :-1]
     np.testing.assert_allclose(mine.edits_BWE[real], theirs.edits_BWE[real], atol=1e-4)
     spans = find_spans(batch, theirs.edits_BWE.argmax(-1))
@@ -60,16 +60,16 @@ def test_some_rows_and_a_span_longer_than_the_decoder_reads(base: Path, family: 
     rows, starts, ends = [longest, 2, longest], [1, 1, end - 1], [end, 3, end]
     spans = SpanBatch(*(np.array(column) for column in (rows, [0, 0, 0], starts, ends)))
     assert end > 20
-    mine = OnnxBackend(read_exported(folder), folder).read(batch).score_phrases(spans)
-    theirs = TorchBackend(load_checkpoint(checkpoint).network).read(batch).score_phrases(spans)
+    mine = OnnxBackend(load_exported(folder), folder).score(batch).score_phrases(spans)
+    theirs = TorchBackend(load_checkpoint(checkpoint).network).score(batch).score_phrases(spans)
     np.testing.assert_allclose(mine, theirs, atol=1e-4)
 
 
 def test_int8_scores_are_near_the_networks(base: Path) -> None:
     checkpoint, folder = export_tiny(base, "bert", "int8")
     batch = make_batch("bert")
-    mine = OnnxBackend(read_exported(folder), folder).read(batch)
-    theirs = TorchBackend(load_checkpoint(checkpoint).network).read(batch)
+    mine = OnnxBackend(load_exported(folder), folder).score(batch)
+    theirs = TorchBackend(load_checkpoint(checkpoint).network).score(batch)
     real = batch.real_BW[:, :-1]
     assert np.abs(np.exp(mine.edits_BWE[real]) - np.exp(theirs.edits_BWE[real])).mean() < 0.03
 
@@ -86,7 +86,7 @@ def test_int8_keeps_no_matrix_in_float32_but_the_small_ones(base: Path) -> None:
 def test_the_folder_carries_card_phrases_vocabulary_and_facts(base: Path) -> None:
     _, folder = export_tiny(base, "bert", "float32")
     assert (folder / LAYOUT.card).read_text(encoding="utf-8") == CARD
-    exported = read_exported(folder)
+    exported = load_exported(folder)
     assert exported.phrases == PHRASES
     assert exported.pieces.vocabulary == make_pieces("bert").vocabulary
     assert (exported.max_pieces, exported.span_pieces, exported.precision) == (512, 15, "float32")
@@ -104,7 +104,7 @@ def test_the_graphs_say_nothing_of_the_machine_they_were_made_on(base: Path, roo
 
 def test_mpnets_padding_rows_are_no_positions(base: Path) -> None:
     _, folder = export_tiny(base, "mpnet", "float32")
-    assert read_exported(folder).max_pieces == 512
+    assert load_exported(folder).max_pieces == 512
 
 
 def test_a_failed_export_leaves_the_old_folder_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +191,7 @@ def test_damage_is_told_in_one_line(base: Path, tmp_path: Path, told: str) -> No
     copy = Path(shutil.copytree(folder, tmp_path / "copy"))
     DAMAGE[told](copy)
     with pytest.raises(InputError) as caught:
-        read_exported(copy)
+        load_exported(copy)
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -203,7 +203,7 @@ def test_phrases_of_another_network_are_refused(base: Path, tmp_path: Path) -> N
     sums = {name: checksum((copy / name).read_bytes()) for name in (LAYOUT.encoder, LAYOUT.phraser)}
     spoil_config(copy, phrases=6, checksums=sums)
     with pytest.raises(InputError, match=r"phrases.txt has 6 phrases, phraser.onnx 7; they don't belong together"):
-        OnnxBackend(read_exported(copy), copy)
+        OnnxBackend(load_exported(copy), copy)
 
 
 def test_a_graph_that_onnxruntime_cannot_open_is_told_in_one_line(base: Path, tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_a_graph_that_onnxruntime_cannot_open_is_told_in_one_line(base: Path, tm
     sums = {name: checksum((copy / name).read_bytes()) for name in (LAYOUT.encoder, LAYOUT.phraser)}
     spoil_config(copy, checksums=sums)
     with pytest.raises(InputError, match=r"encoder.onnx: onnxruntime cannot open it") as caught:
-        OnnxBackend(read_exported(copy), copy)
+        OnnxBackend(load_exported(copy), copy)
     assert "\n" not in str(caught.value)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from riseq.engine.models import find_default_model
+from riseq.hub import find_default_model
 from riseq.reproduce.facts import (
     WARM_UP,
     ModelFacts,

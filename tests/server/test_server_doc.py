@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from riseq.engine.models import find_default_model
+from riseq.hub import find_default_model
 from riseq.server.engines import SimplifierEngine
 from riseq.server.schemas import ErrorOut
 from riseq.server.settings import load_settings

@@ -10,8 +10,8 @@ import pytest
 from riseq.client import AsyncClient
 from riseq.controls import Controls
 from riseq.data.dataset import load_dataset
-from riseq.engine.models import find_default_model
 from riseq.engine.simplifier import Simplifier
+from riseq.hub import find_default_model
 from riseq.server.engines import Question, SimplifierEngine
 from server.serving import open_app, run_server
 

@@ -91,7 +91,7 @@ def test_a_phrase_outside_the_vocabulary_is_lost_and_costs_reward() -> None:
     assert silent.lost.tolist() == [False, False, True, True, False]
     reached = reach(unknown.sources, silent.ops, silent.phrases, unknown.index)
     assert unknown.words(reached) == [[MARKER, "did", "win"]]
-    # Eq. 5 with the word missing: 1 / (1 + 1) * (2 - 1 - 2 + 1).
+    # Eq. 7 with the word missing: 1 / (1 + 1) * (2 - 1 - 2 + 1).
     assert reward(unknown.sources, unknown.targets, silent.ops, silent.phrases, unknown.index).tolist() == [0.0]
     assert reward(known.sources, known.targets, said.ops, said.phrases, known.index).tolist() == [1.0]
 

@@ -20,7 +20,8 @@ from transformers.modeling_outputs import CausalLMOutputWithPast
 
 from riseq.files import make_folder, write_json, write_text
 from riseq.model.backbone import Backbone
-from riseq.model.checkpoint import LAYOUT, load_weights, save_weights
+from riseq.model.checkpoint import load_weights, save_weights
+from riseq.model.folder import LAYOUT
 from riseq.model.transformer import Attention, BackboneConfig, Encoder, Layer, padding_mask
 from riseq.text.pieces import Pieces
 from riseq.types import InputError

@@ -18,7 +18,7 @@ from torch import Tensor
 from riseq.baselines.generator import read_config
 from riseq.extras import MissingExtra
 from riseq.files import make_folder, write_text
-from riseq.model.backbone import find_pretrained
+from riseq.hub import find_pretrained
 from riseq.model.checkpoint import save_weights
 from riseq.model.inputs import UTTERANCE_PIECES, UTTERANCES
 from riseq.types import Example, InputError

@@ -18,7 +18,7 @@ from riseq.calibrate.cached_backend import CachedBackend
 from riseq.controls import MAX_PASSES, Controls
 from riseq.engine.confidence import FEATURES, Calibration, Logistic, list_features
 from riseq.engine.drafts import Draft
-from riseq.engine.rules.new_information import Said
+from riseq.engine.rules.new_information import DialogueWords
 from riseq.engine.simplifier import Simplifier
 from riseq.metrics.content import find_lost_new, measure_loss
 from riseq.metrics.ngrams import Floats
@@ -108,7 +108,7 @@ class _Runner:
         texts = [scoring_form(draft.text) for draft in drafts]
         loss = measure_loss(texts, [scoring_form(target) for target in self.targets[name]])
         lost = [
-            find_lost_new(draft.question, draft.text, target, draft.said.__contains__)
+            find_lost_new(draft.question, draft.text, target, draft.dialogue.__contains__)
             for draft, target in zip(drafts, self.targets[name], strict=True)
         ]
         share = sum(len(words) for words, _ in lost) / max(1, sum(count for _, count in lost))
@@ -126,7 +126,7 @@ def _choose_sureness(runner: _Runner, start: Calibration) -> tuple[float, list[d
     with_answers = [
         name
         for name, examples in runner.sets.items()
-        if 2 * sum(Said(one.context).has_answers for one in examples) > len(examples)
+        if 2 * sum(DialogueWords(one.context).has_answers for one in examples) > len(examples)
     ]
     for sureness in SURENESS if with_answers else ():
         fits = True
@@ -177,7 +177,7 @@ def _fit_again(runner: _Runner, patient: Calibration) -> tuple[Calibration, dict
             name,
             number,
             find_fold(example),
-            list_features(draft.signs[number : number + 1], draft.said.has_answers, draft.truncated),
+            list_features(draft.pass_features[number : number + 1], draft.dialogue.has_answers, draft.truncated),
             len(draft.steps) > number + 1,
         )
         for name, examples in runner.sets.items()
@@ -225,9 +225,9 @@ def _fit_right(runner: _Runner, impatient: Calibration) -> tuple[Logistic, dict[
         texts = [scoring_form(draft.text) for draft in drafts]
         exact = match_exactly(texts, [scoring_form(target) for target in runner.targets[name]])
         for example, draft, same in zip(examples, drafts, exact.tolist(), strict=True):
-            if draft.signs:
-                features = list_features(draft.signs, draft.said.has_answers, draft.truncated)
-                rows.append(_Row(name, len(draft.signs), find_fold(example), features, same))
+            if draft.pass_features:
+                features = list_features(draft.pass_features, draft.dialogue.has_answers, draft.truncated)
+                rows.append(_Row(name, len(draft.pass_features), find_fold(example), features, same))
     inputs, outcomes, folds = _stack(rows)
     likely = cross_fit(inputs, outcomes, folds)
     reliability = {"all": measure_reliability(likely, outcomes)}

@@ -52,7 +52,7 @@ def check_export(
 ) -> list[Agreement]:
     """Return how far onnxruntime's texts in float32, and in int8 where ``exported`` is that, are the checkpoint's."""
     from riseq.model.export import export
-    from riseq.model.onnx_folder import read_exported
+    from riseq.model.folder import load_exported
 
     if not examples:
         raise InputError("a parity check needs at least one example; got none")
@@ -65,7 +65,7 @@ def check_export(
 
     own, own_bleu = run(checkpoint, "torch float32")
     found = [Agreement("torch float32", len(own), len(own), 1.0, own_bleu, None)]
-    precision = read_exported(exported).precision
+    precision = load_exported(exported).precision
     with tempfile.TemporaryDirectory(prefix="riseq-parity-") as work:
         folders = {precision: exported}
         if precision != "float32":

@@ -89,8 +89,8 @@ def run_bench(
     write: Path | None,
 ) -> None:
     """Measure the model on the ``questions``, a name and examples, and print what was measured."""
-    from riseq.engine.models import find_default_model
     from riseq.engine.simplifier import Simplifier
+    from riseq.hub import find_default_model
     from riseq.reproduce.bench import measure
     from riseq.reproduce.bench_page import Circumstances, as_numbers, format_page, write_page
     from riseq.reproduce.facts import describe_machine

@@ -37,18 +37,18 @@ def calibrate(
     """
     from riseq.calibrate.calibration import calibrate as fit
     from riseq.calibrate.report import show_calibrated, write_report
-    from riseq.engine.confidence import FILE, describe, read_calibration
+    from riseq.engine.confidence import FILE, read_calibration
     from riseq.engine.simplifier import Simplifier
     from riseq.files import write_json
-    from riseq.model.onnx_folder import is_exported, read_exported
+    from riseq.model.folder import is_exported, load_exported
     from riseq.terminal.progress import track
 
     if not is_exported(model):
         raise InputError(f"{model}: expected the folder of an exported model; riseq export makes one")
     sets = {str(name): load_set(name, skip_bad, need_target=True) for name in data}
-    network = read_exported(model).config["checksums"]
+    network = load_exported(model).config["checksums"]
     calibrated = fit(Simplifier.load(model, threads=threads, calibrated=False), sets, network, track)
-    write_json(model / FILE, describe(calibrated.calibration))
+    write_json(model / FILE, calibrated.calibration.to_dict())
     read_calibration(model, network)
     show_calibrated(open_console(), calibrated)
     notify(f"wrote {model / FILE}")

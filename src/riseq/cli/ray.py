@@ -123,10 +123,10 @@ def _prepare(choice: SystemChoice, gpus: float) -> SystemChoice:
 
 
 def _check_gpu(choice: SystemChoice) -> None:
-    from riseq.model.onnx_folder import is_exported, read_exported
+    from riseq.model.folder import is_exported, load_exported
 
     folder = choice.resolve().model
-    if folder is not None and is_exported(folder) and read_exported(folder).precision == "int8":
+    if folder is not None and is_exported(folder) and load_exported(folder).precision == "int8":
         raise InputError(f"{folder}: an int8 model runs on the CPU; --gpus goes with a checkpoint or one of float32")
 
 

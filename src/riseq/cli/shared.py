@@ -51,7 +51,7 @@ class SystemChoice:
 
     def resolve(self) -> SystemChoice:
         """Return the same choice with the folder of the model, where that goes by another name or by none."""
-        from riseq.engine.models import find_default_model, find_model
+        from riseq.hub import find_default_model, find_model
 
         if self.system != "rise":
             return self
@@ -123,7 +123,7 @@ def load_set_or_examples(data: Path | None) -> list[Example]:
     if data is not None:
         return load_set(data)
     from riseq.data.dataset import load_dataset
-    from riseq.engine.models import find_examples
+    from riseq.hub import find_examples
 
     return [example for file in find_examples() for example in load_dataset(file)]
 

@@ -1,7 +1,7 @@
 """The core on packed integer arrays, for whole batches: the same functions as on plain sequences, compiled.
 
 A phrase is a slice of an array of words: the sampler's phrases are slices of the targets' values. Results depend on the
-generator alone, not on the number of threads. Needs the extra ``train``.
+seeds alone, not on the number of threads. Needs the extra ``train``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PhraseIndex:
-    """A phrase vocabulary sorted by hash: ``ids[k]`` is the place in ``phrases`` of the phrase with ``hashes[k]``."""
+    """A phrase vocabulary sorted by hash: ``ids[k]`` is the index in ``phrases`` of the phrase with ``hashes[k]``."""
 
     phrases: Packed
     hashes: NDArray[np.uint64]
@@ -49,27 +49,6 @@ def distances(sources: Packed, targets: Packed) -> Ints:
     return found
 
 
-def expectations(sources: Packed, targets: Packed, log_policies: NDArray[np.float32], method: Method = "dps") -> Floats:
-    """Return ``log M`` of each pair's last cell; for the posterior, the log-probability of all its paths together."""
-    _check_policies(sources, targets, log_policies, method)
-    found = np.empty(len(sources))
-    arrays = (sources.values, sources.offsets, targets.values, targets.offsets)
-    compiled.expectations(*arrays, np.ascontiguousarray(log_policies, dtype=np.float32), method == "dps", found)
-    return found
-
-
-def sample(
-    sources: Packed,
-    targets: Packed,
-    log_policies: NDArray[np.float32],
-    rng: np.random.Generator,
-    method: Method = "dps",
-) -> Sampled:
-    """Return drawn edits that turn each source into its target; the policies' rows lie as the sources' values do."""
-    seeds = rng.integers(0, 2**64, size=len(sources), dtype=np.uint64)
-    return sample_seeded(sources, targets, log_policies, seeds, method)
-
-
 def sample_seeded(
     sources: Packed,
     targets: Packed,
@@ -77,7 +56,7 @@ def sample_seeded(
     seeds: NDArray[np.uint64],
     method: Method = "dps",
 ) -> Sampled:
-    """Return ``sample`` with one seed a pair."""
+    """Return drawn edits that turn each source into its target, a seed each; policies lie as the sources' values do."""
     _check_policies(sources, targets, log_policies, method)
     if seeds.shape != (len(sources),) or seeds.dtype != np.uint64:
         raise ValueError(f"one uint64 seed a pair; got {seeds.shape} {seeds.dtype} for {len(sources)} pairs")
@@ -104,7 +83,7 @@ def index_phrases(phrases: Packed) -> PhraseIndex:
 
 
 def lookup_phrases(words: Ints, start: Offsets, end: Offsets, index: PhraseIndex) -> Offsets:
-    """Return the place in the vocabulary of each slice ``words[start:end]``, -1 where there is no slice or phrase."""
+    """Return the index in the vocabulary of each slice ``words[start:end]``, -1 where there is no slice or phrase."""
     _check_slices(words, start, end)
     found = np.empty(len(start), dtype=np.int64)
     compiled.lookup(words, start, end, index.phrases.values, index.phrases.offsets, index.hashes, index.ids, found)
@@ -138,7 +117,7 @@ def apply(sources: Packed, ops: NDArray[np.int8], words: Ints, start: Offsets, e
 
 
 def rewards(sources: Packed, reached: Packed, targets: Packed, ops: NDArray[np.int8]) -> Floats:
-    """Return the reward (Eq. 5) of each pass that made ``reached`` of its source by the edits ``ops``.
+    """Return the reward (Eq. 7) of each pass that made ``reached`` of its source by the edits ``ops``.
 
     A phrase outside the vocabulary cannot be said: ``reached`` comes from ``apply`` with the phrases of
     ``lookup_phrases``, lacks it, and is that much further from the target.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from itertools import groupby
 from typing import NamedTuple
 
 MARKER = "[SEP]"
+Ops = list[int]
+"""The operation at each position of one row, the marker's first; a row is short, and a list the quicker for it."""
 
 
 class Op(IntEnum):
@@ -32,7 +33,7 @@ class Move(NamedTuple):
     """One step of a path through the table of source and target prefixes: the operation and the cell it reaches.
 
     A path starts at (0, 0), the two markers, and ends at the last cell. KEEP and SUBSTITUTE go down both sequences,
-    DELETE down the source and INSERT down the target (Eq. 9, read forwards).
+    DELETE down the source and INSERT down the target (Eq. 11, read forwards).
     """
 
     op: Op
@@ -42,6 +43,10 @@ class Move(NamedTuple):
 
 KEEP = Edit(Op.KEEP)
 DELETE = Edit(Op.DELETE)
+GONE = (Op.DELETE, Op.SUBSTITUTE)
+"""The operations that take the position's own token away."""
+EDITED = (Op.DELETE, Op.INSERT, Op.SUBSTITUTE)
+"""All operations but KEEP."""
 
 STEPS = {Op.KEEP: (1, 1), Op.DELETE: (1, 0), Op.INSERT: (0, 1), Op.SUBSTITUTE: (1, 1)}
 """How far each operation moves down the source and down the target."""
@@ -95,44 +100,50 @@ def merge(path: Sequence[Move], target: Sequence[str]) -> list[Edit]:
             phrases.append([target[j]] if move.op is Op.SUBSTITUTE else [])
     if j != len(target) - 1:
         raise ValueError(f"the path ends at target position {j}, the target at {len(target) - 1}")
-    return _join_blocks([Edit(op, tuple(phrase)) for op, phrase in zip(ops, phrases, strict=True)])
+    edits = [Edit(op, tuple(phrase)) for op, phrase in zip(ops, phrases, strict=True)]
+    for run in find_runs(ops, GONE):
+        if Op.SUBSTITUTE in ops[run]:
+            substitute_run(edits, run)
+    return edits
 
 
-def _join_blocks(edits: Sequence[Edit]) -> list[Edit]:
-    """Return ``edits`` with each block that has a SUBSTITUTE turned into one run of SUBSTITUTEs."""
-    joined: list[Edit] = []
-    for replaces, members in groupby(edits, key=lambda edit: edit.op in (Op.DELETE, Op.SUBSTITUTE)):
-        block = list(members)
-        if replaces and any(edit.op is Op.SUBSTITUTE for edit in block):
-            phrase = tuple(token for edit in block for token in edit.phrase)
-            block = [Edit(Op.SUBSTITUTE, phrase)] + [Edit(Op.SUBSTITUTE)] * (len(block) - 1)
-        joined.extend(block)
-    return joined
+def find_runs(ops: Sequence[int], among: Collection[int] = EDITED, alike: bool = False) -> list[slice]:
+    """Return where neighbouring positions have operations ``among`` these; with ``alike``, one and the same of them."""
+    runs = []
+    start = 0
+    for index, op in enumerate(ops):
+        inside = op in among
+        if start < index and not (inside and (not alike or op == ops[start])):
+            runs.append(slice(start, index))
+            start = index
+        if not inside:
+            start = index + 1
+    if start < len(ops):
+        runs.append(slice(start, len(ops)))
+    return runs
 
 
-def normalise(source: Sequence[str], edits: Sequence[Edit]) -> list[Edit]:
-    """Return the edits that make the same of ``source``, where an edit with no effect is a KEEP.
-
-    An INSERT of nothing keeps; a run of SUBSTITUTEs whose phrase is the run's own tokens keeps them; one without a
-    phrase deletes them.
-    """
-    if len(source) != len(edits):
-        raise ValueError(f"{len(edits)} edits for {len(source)} tokens")
-    normal: list[Edit] = []
-    for op, members in groupby(edits, key=lambda edit: edit.op):
-        run = list(members)
-        if op is Op.INSERT:
-            run = [edit if edit.phrase else KEEP for edit in run]
-        elif op is Op.SUBSTITUTE:
-            phrase = run[0].phrase
-            if not phrase:
-                run = [DELETE] * len(run)
-            elif phrase == tuple(source[len(normal) : len(normal) + len(run)]):
-                run = [KEEP] * len(run)
-        normal.extend(run)
-    return normal
+def find_run(ops: Sequence[int], index: int, among: Collection[int]) -> slice:
+    """Return the run of operations ``among`` these around ``index``; an empty one where its own is none of them."""
+    return next((run for run in find_runs(ops, among) if run.start <= index < run.stop), slice(index, index))
 
 
-def count_edits(edits: Sequence[Edit]) -> int:
-    """Return how many positions are not kept as they are: the sum in Eq. 5."""
-    return sum(edit.op is not Op.KEEP for edit in edits)
+def split_run(run: slice, opens: Callable[[int], bool]) -> Iterator[slice]:
+    """Yield ``run`` in parts, of which each but the first begins at an index that ``opens``."""
+    start = run.start
+    for index in range(run.start + 1, run.stop):
+        if opens(index):
+            yield slice(start, index)
+            start = index
+    yield slice(start, run.stop)
+
+
+def set_run(ops: Ops, run: slice, op: Op) -> None:
+    """Give, in place, every position of ``run`` the operation ``op``."""
+    ops[run] = [op] * (run.stop - run.start)
+
+
+def substitute_run(edits: list[Edit], run: slice) -> None:
+    """Make, in place, one run of SUBSTITUTEs of ``run``, with the phrases of all its edits on the first."""
+    phrase = tuple(word for edit in edits[run] for word in edit.phrase)
+    edits[run] = [Edit(Op.SUBSTITUTE, phrase), *[Edit(Op.SUBSTITUTE)] * (run.stop - run.start - 1)]

@@ -21,6 +21,10 @@ except ImportError as error:
     raise ImportError("the batch core needs numba: pip install 'riseq[train]'") from error
 
 Floats = NDArray[np.float64]
+Policy = NDArray[np.float32]
+Hashes = NDArray[np.uint64]
+Codes = NDArray[np.int8]
+"""Operations as integers."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _KEEP, _DELETE, _INSERT, _SUBSTITUTE = range(4)  # the values of Op, as numba wants them: plain integers
@@ -124,7 +128,7 @@ def _distance_by_rows(a: Ints, a_start: int, m: int, b: Ints, b_start: int, n: i
 
 
 @_inner
-def _is_safe(policy: NDArray[np.float32], target_length: int) -> bool:
+def _is_safe(policy: Policy, target_length: int) -> bool:
     """Return whether no path of this pair can leave the range in which plain arithmetic is exact."""
     total, insert = 0.0, 0.0
     for i in range(len(policy)):
@@ -141,8 +145,8 @@ def _is_safe(policy: NDArray[np.float32], target_length: int) -> bool:
 
 
 @_inner
-def _fill_plain(a: Ints, b: Ints, policy: NDArray[np.float32], table: Floats, odds: Floats, dps: bool) -> None:
-    """Write M (Eq. 6, 7) into ``table``, row by row, in plain arithmetic, and the policy's own odds into ``odds``."""
+def _fill_plain(a: Ints, b: Ints, policy: Policy, table: Floats, odds: Floats, dps: bool) -> None:
+    """Write M (Eq. 8, 9) into ``table``, row by row, in plain arithmetic, and the policy's own odds into ``odds``."""
     width = len(b)
     for i in range(len(a)):
         for op in range(4):
@@ -170,7 +174,7 @@ def _fill_plain(a: Ints, b: Ints, policy: NDArray[np.float32], table: Floats, od
 
 
 @_inner
-def _fill_log(a: Ints, b: Ints, policy: NDArray[np.float32], table: Floats, dps: bool) -> None:
+def _fill_log(a: Ints, b: Ints, policy: Policy, table: Floats, dps: bool) -> None:
     """Write log M into ``table``, row by row: slower, and right however small M gets."""
     width = len(b)
     table[0] = 0.0
@@ -210,16 +214,16 @@ def _uniform(state: np.uint64) -> float:
 def _walk_back(
     a: Ints,
     b: Ints,
-    policy: NDArray[np.float32],
+    policy: Policy,
     table: Floats,
     odds: Floats,
     logs: bool,
     seed: np.uint64,
-    ops: NDArray[np.int8],
+    ops: Codes,
     start: Offsets,
     end: Offsets,
 ) -> None:
-    """Draw a path back from the last cell (Eq. 9); write how each token is left and its row's slice of the target."""
+    """Draw a path back from the last cell (Eq. 11); write how each token is left and its row's slice of the target."""
     width = len(b)
     state = seed
     i, j = len(a) - 1, len(b) - 1
@@ -260,7 +264,7 @@ def _walk_back(
 
 
 @_inner
-def _merge(ops: NDArray[np.int8], start: Offsets, end: Offsets, shift: int) -> None:
+def _merge(ops: Codes, start: Offsets, end: Offsets, shift: int) -> None:
     """Turn each row's leaving move and slice into merged edits, as ``edits.merge`` does; ``shift`` moves the slices.
 
     DELETE takes nothing from the target, so a block's phrase runs from its first row's start to its last row's end.
@@ -296,10 +300,10 @@ def sample(
     a_offsets: Offsets,
     b_values: Ints,
     b_offsets: Offsets,
-    policies: NDArray[np.float32],
+    policies: Policy,
     seeds: NDArray[np.uint64],
     dps: bool,
-    ops: NDArray[np.int8],
+    ops: Codes,
     start: Offsets,
     end: Offsets,
     ok: NDArray[np.bool_],
@@ -337,36 +341,6 @@ def sample(
                 _merge(ops[low:high], start[low:high], end[low:high], b_low)
 
 
-@_kernel
-def expectations(
-    a_values: Ints,
-    a_offsets: Offsets,
-    b_values: Ints,
-    b_offsets: Offsets,
-    policies: NDArray[np.float32],
-    dps: bool,
-    found: Floats,
-) -> None:
-    """Write ``log M`` of each pair's last cell into ``found``."""
-    count = len(found)
-    for chunk in prange((count + _CHUNK - 1) // _CHUNK):
-        first, last = chunk * _CHUNK, min(count, (chunk + 1) * _CHUNK)
-        longest_a, longest_b = _longest(a_offsets, first, last), _longest(b_offsets, first, last)
-        table = np.empty(longest_a * longest_b)
-        odds = np.empty((longest_a, 4))
-        for k in range(first, last):
-            a = a_values[a_offsets[k] : a_offsets[k + 1]]
-            b = b_values[b_offsets[k] : b_offsets[k + 1]]
-            policy = policies[a_offsets[k] : a_offsets[k + 1]]
-            corner = len(a) * len(b) - 1
-            if _is_safe(policy, len(b)):
-                _fill_plain(a, b, policy, table, odds, dps)
-                found[k] = np.log(table[corner])
-            else:
-                _fill_log(a, b, policy, table, dps)
-                found[k] = table[corner]
-
-
 @_inner
 def _hash(values: Ints, start: int, end: int) -> np.uint64:
     """Return a 64-bit hash of ``values[start:end]``."""
@@ -378,7 +352,7 @@ def _hash(values: Ints, start: int, end: int) -> np.uint64:
 
 
 @_kernel
-def hashes(values: Ints, start: Offsets, end: Offsets, found: NDArray[np.uint64]) -> None:
+def hashes(values: Ints, start: Offsets, end: Offsets, found: Hashes) -> None:
     """Write the hash of each slice into ``found``."""
     for k in prange(len(found)):
         found[k] = _hash(values, start[k], end[k])
@@ -386,28 +360,21 @@ def hashes(values: Ints, start: Offsets, end: Offsets, found: NDArray[np.uint64]
 
 @_kernel
 def lookup(
-    words: Ints,
-    start: Offsets,
-    end: Offsets,
-    phrase_values: Ints,
-    phrase_offsets: Offsets,
-    hashes: NDArray[np.uint64],
-    ids: Offsets,
-    found: Offsets,
+    words: Ints, start: Offsets, end: Offsets, known: Ints, edges: Offsets, hashes: Hashes, ids: Offsets, found: Offsets
 ) -> None:
-    """Write the place in the vocabulary of each slice of ``words`` into ``found``, -1 where it has none."""
+    """Write the index in the vocabulary of each slice of ``words`` into ``found``, -1 where it has none."""
     for k in prange(len(found)):
         found[k] = -1
         if start[k] < 0:
             continue
         wanted = _hash(words, start[k], end[k])
         at = np.searchsorted(hashes, wanted)
-        # Different phrases may share a hash: every one of them is compared word by word.
+        # Different known may share a hash: every one of them is compared word by word.
         while at < len(hashes) and hashes[at] == wanted and found[k] < 0:
-            low, high = phrase_offsets[ids[at]], phrase_offsets[ids[at] + 1]
+            low, high = edges[ids[at]], edges[ids[at] + 1]
             same = high - low == end[k] - start[k]
             for offset in range(high - low if same else 0):
-                same = same and phrase_values[low + offset] == words[start[k] + offset]
+                same = same and known[low + offset] == words[start[k] + offset]
             if same:
                 found[k] = ids[at]
             at += 1
@@ -415,22 +382,15 @@ def lookup(
 
 @_kernel
 def apply(
-    a_values: Ints,
-    a_offsets: Offsets,
-    ops: NDArray[np.int8],
-    words: Ints,
-    start: Offsets,
-    end: Offsets,
-    values: Ints,
-    offsets: Offsets,
+    a_values: Ints, a_offsets: Offsets, ops: Codes, words: Ints, start: Offsets, end: Offsets, made: Ints, ends: Offsets
 ) -> None:
-    """Write what the edits make of each source into ``values``."""
-    for k in prange(len(offsets) - 1):
-        at = offsets[k]
+    """Write what the edits make of each source into ``made``, source ``k`` from ``ends[k]`` on."""
+    for k in prange(len(ends) - 1):
+        at = ends[k]
         for i in range(a_offsets[k], a_offsets[k + 1]):
             if ops[i] == _KEEP or ops[i] == _INSERT:
-                values[at] = a_values[i]
+                made[at] = a_values[i]
                 at += 1
             for w in range(start[i], end[i]):
-                values[at] = words[w]
+                made[at] = words[w]
                 at += 1

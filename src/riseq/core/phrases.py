@@ -17,16 +17,16 @@ Pair = tuple[Sequence[str], Sequence[str]]
 
 @dataclass(frozen=True)
 class PhraseVocabulary:
-    """Phrases with the most frequent first; a phrase's place is its id."""
+    """Phrases with the most frequent first; a phrase's index is its id."""
 
     phrases: tuple[Phrase, ...]
     ids: Mapping[Phrase, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        ids = {phrase: place for place, phrase in enumerate(self.phrases)}
+        ids = {phrase: index for index, phrase in enumerate(self.phrases)}
         if len(ids) != len(self.phrases):
             twice = next(phrase for phrase, count in Counter(self.phrases).items() if count > 1)
-            raise ValueError(f"every phrase has one place; {' '.join(twice)!r} has several")
+            raise ValueError(f"every phrase has one index; {' '.join(twice)!r} has several")
         for phrase in self.phrases:
             if not phrase or any(word.split() != [word] for word in phrase):
                 raise ValueError(f"a phrase is one or more words without spaces; got {phrase}")
@@ -35,7 +35,8 @@ class PhraseVocabulary:
     @classmethod
     def from_pairs(cls, pairs: Iterable[Pair], size: int | None = None, min_count: int = 1) -> PhraseVocabulary:
         """Return the ``size`` most frequent phrases of the gold edits of ``pairs`` that occur ``min_count`` times."""
-        return cls.from_counts(count_phrases(pairs), size, min_count)
+        counts = Counter(phrase for source, target in pairs for phrase in phrases_of(source, target))
+        return cls.from_counts(counts, size, min_count)
 
     @classmethod
     def from_counts(cls, counts: Mapping[Phrase, int], size: int | None = None, min_count: int = 1) -> PhraseVocabulary:
@@ -73,8 +74,8 @@ class PhraseVocabulary:
     def __contains__(self, phrase: object) -> bool:
         return phrase in self.ids
 
-    def __getitem__(self, place: int) -> Phrase:
-        return self.phrases[place]
+    def __getitem__(self, index: int) -> Phrase:
+        return self.phrases[index]
 
     def coverage(self, pairs: Iterable[Pair], sizes: Sequence[int]) -> dict[int, float]:
         """Return, for each size k, the share of pairs whose gold phrases are all among the k most frequent."""
@@ -86,9 +87,9 @@ class PhraseVocabulary:
 
     def _size_needed(self, phrases: Iterable[Phrase]) -> int | None:
         """Return how many of the most frequent phrases hold all of ``phrases``; None where the whole does not."""
-        places = [self.ids.get(phrase) for phrase in phrases]
-        known = [place for place in places if place is not None]
-        return max(known, default=-1) + 1 if len(known) == len(places) else None
+        ids = [self.ids.get(phrase) for phrase in phrases]
+        known = [found for found in ids if found is not None]
+        return max(known, default=-1) + 1 if len(known) == len(ids) else None
 
 
 def phrases_of(source: Sequence[str], target: Sequence[str]) -> list[Phrase]:
@@ -97,8 +98,3 @@ def phrases_of(source: Sequence[str], target: Sequence[str]) -> list[Phrase]:
         if not words or words[0] != MARKER:
             raise ValueError(f"a sequence starts with {MARKER!r}; got {list(words[:3])}")
     return [edit.phrase for edit in gold_edits(source, target) if edit.phrase]
-
-
-def count_phrases(pairs: Iterable[Pair]) -> Counter[Phrase]:
-    """Return how often each phrase occurs in the gold edits of ``pairs``."""
-    return Counter(phrase for source, target in pairs for phrase in phrases_of(source, target))

@@ -1,4 +1,4 @@
-"""The reward of one editing pass (Eq. 5)."""
+"""The reward of one editing pass (Eq. 7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from riseq.core.levenshtein import distance
 def reward(
     source: Sequence[Hashable], reached: Sequence[Hashable], target: Sequence[Hashable], edit_count: int
 ) -> float:
-    """Return the reward (Eq. 5) of a pass that made ``reached`` of ``source`` with ``edit_count`` edits but KEEP.
+    """Return the reward (Eq. 7) of a pass that made ``reached`` of ``source`` with ``edit_count`` edits but KEEP.
 
     It is large where the pass comes close to the target, and each edit that brings it no nearer costs one.
 

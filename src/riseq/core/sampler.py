@@ -1,10 +1,10 @@
-"""The samplers on plain sequences: DPS (Eq. 6-9) and the exact posterior.
+"""The samplers on plain sequences: DPS (Eq. 8-11) and the exact posterior.
 
 A policy is an array of log-probabilities, one row a source position (the marker's first) and four columns in ``Op``
 order; ``-inf`` is a probability of zero. Both samplers walk back from the last cell of a table ``M`` over source and
 target prefixes. They differ in ``M`` alone, where ``v`` are the values of the moves that lead into a cell:
 
-- ``"dps"``: ``M = sum(p * v)`` with ``p = v / sum(v)``, the paper's expectation (Eq. 6, 7);
+- ``"dps"``: ``M = sum(p * v)`` with ``p = v / sum(v)``, the paper's expectation (Eq. 8, 9);
 - ``"posterior"``: ``M = sum(v)``, so that a path is drawn in proportion to the product of its moves' probabilities.
 """
 
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 def allowed(source: Sequence[Hashable], target: Sequence[Hashable], i: int, j: int) -> tuple[Op, ...]:
-    """Return the moves that may lead into cell (i, j): KEEP exactly where the two tokens are equal."""
+    """Return the moves that may lead into cell (i, j) (Eq. 10): KEEP exactly where the two tokens are equal."""
     if i == 0:
         return (Op.INSERT,) if j else ()
     if j == 0:
@@ -47,7 +47,7 @@ def expectation(
             values = _log_values(source, target, policy, log_m, i, j)
             total = np.logaddexp.reduce(values)
             if method == "dps" and total > -np.inf:
-                # Eq. 6 with Eq. 7 put in: sum(p v) = sum(v ** 2) / sum(v).
+                # Eq. 8 with Eq. 9 put in: sum(p v) = sum(v ** 2) / sum(v).
                 log_m[i, j] = np.logaddexp.reduce(2 * values) - total
             else:
                 log_m[i, j] = total
@@ -57,7 +57,7 @@ def expectation(
 def move_probabilities(
     source: Sequence[Hashable], target: Sequence[Hashable], log_policy: ArrayLike, log_m: Floats
 ) -> Floats:
-    """Return ``p`` (Eq. 7), indexed by source position, target position and ``Op``; zeros where nothing has mass."""
+    """Return ``p`` (Eq. 9), indexed by source position, target position and ``Op``; zeros where nothing has mass."""
     policy = check_policy(source, target, log_policy)
     p = np.zeros((len(source), len(target), len(Op)))
     for i in range(len(source)):
@@ -75,7 +75,7 @@ def sample_path(
     rng: np.random.Generator,
     method: Method = "dps",
 ) -> list[Move]:
-    """Return the moves of a path from ``source`` to ``target``, drawn by walking back from the last cell (Eq. 9)."""
+    """Return the moves of a path from ``source`` to ``target``, drawn by walking back from the last cell (Eq. 11)."""
     log_m = expectation(source, target, log_policy, method)
     if log_m[-1, -1] == -np.inf:
         raise ValueError("no path from the source to the target has mass under this policy")

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from riseq.text.lexicon import EXCLAMATIONS, QUESTION_WORDS
 from riseq.types import Example, InputError
 
 Context = Iterable[str | tuple[str, str] | list[str] | Mapping[str, Any]]
@@ -32,7 +33,7 @@ SILENT_ROLES = frozenset({"system", "developer", "tool", "function"})
 """Who speaks beside the dialogue, not in it."""
 
 _ROLES = SILENT_ROLES | {"user", "assistant", "human", "bot", "ai", "agent", "customer", "model", "you", "me", "q", "a"}
-_NO_LABELS = frozenset({"who", "whom", "whose", "what", "when", "where", "why", "how", "which", "yes", "no", "really"})
+_NO_LABELS = QUESTION_WORDS | EXCLAMATIONS
 _END_MARKS = "?.!"
 _LABEL_WORDS = 3
 

@@ -6,12 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
+from riseq.text.lexicon import PRONOUNS
 from riseq.text.words import forms
 from riseq.types import Example
 
-_PERSONAL = ("he", "him", "his", "she", "her", "hers", "it", "its", "they", "them", "their", "theirs")
-_POINTING = ("this", "that", "these", "those", "one", "ones", "there")
-PRONOUNS = frozenset((*_PERSONAL, *_POINTING))
 """Words by which a conversational question points back at its dialogue."""
 
 

@@ -1,4 +1,4 @@
-"""How sure the engine is: probabilities fitted to what people wrote, and what follows from them between passes.
+"""How sure the engine is: features of a pass, from scores that were made anyway, and probabilities fitted to them.
 
 They are fitted to one network by ``riseq calibrate`` and lie beside it in ``confidence.json``. A model without that
 file gives no confidence, takes every pass and has no guard.
@@ -11,16 +11,51 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from riseq.engine.pass_features import SIGNS, Signs
+from riseq.core.edits import Op, find_runs
 from riseq.types import InputError
 
 FILE = "confidence.json"
 FORMAT = 1
-FEATURES = (*SIGNS, "answers", "truncated", "passes")
-"""What the probabilities are made from: the first pass's signs, whether the dialogue has answers, whether any of it was
-out of sight, and how many passes came after the first."""
+CERTAIN = 9.0
+"""The log-odds beyond which more say nothing."""
+
+
+class PassFeatures(NamedTuple):
+    """How sure the network was of one pass's edits; logarithms are natural."""
+
+    log_probability: float
+    """Of all edits and phrases together."""
+    odds: float
+    """The same as log-odds."""
+    phrases: float
+    """The log-probability of the phrases."""
+    least: float
+    """The log-probability of the edit it was least sure of, and of the next one."""
+    second: float
+    kept: float
+    """The lowest log-probability of keeping among the words kept."""
+    edited: float
+    """The lowest log-odds against keeping among the words edited."""
+    border: float
+    """As ``kept``, of words beside an edited one: half a name shows here."""
+    runs: float
+    """How many runs of neighbours are edited."""
+    deleted: float
+    inserted: float
+    substituted: float
+    left: float
+    """How many words are kept."""
+    length: float
+    """The logarithm of the number of words."""
+    unchanged: float
+    """Whether nothing is edited."""
+
+
+FEATURES = (*PassFeatures._fields, "answers", "truncated", "passes")
+"""What the probabilities are made from: the first pass, whether the dialogue has answers, whether any of it was out of
+sight, and how many passes came after the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,29 +95,61 @@ class Calibration:
     facts: Mapping[str, Any] = field(default_factory=dict)
     """On what it was fitted and how well it fits, for people."""
 
-    def rate(self, signs: Sequence[Signs], has_context: bool, has_answers: bool, truncated: bool) -> float:
-        """Return the confidence in what the passes with these ``signs`` have made."""
-        if not signs:
+    def to_dict(self) -> dict[str, Any]:
+        """Return the calibration as ``confidence.json`` has it."""
+        values = asdict(self) | {"format": FORMAT}
+        for name in ("right", "again"):
+            model: Logistic = getattr(self, name)
+            values[name] = {"bias": model.bias, **dict(zip(FEATURES, model.weights, strict=True))}
+        return values
+
+    def rate(self, passes: Sequence[PassFeatures], has_context: bool, has_answers: bool, truncated: bool) -> float:
+        """Return the confidence in what the passes with these features have made."""
+        if not passes:
             return self.untouched if has_context else self.alone
-        return self.right.rate(list_features(signs, has_answers, truncated))
+        return self.right.rate(list_features(passes, has_answers, truncated))
 
-    def wants_another(self, signs: Sequence[Signs], has_answers: bool, truncated: bool) -> bool:
+    def wants_another(self, passes: Sequence[PassFeatures], has_answers: bool, truncated: bool) -> bool:
         """Return whether a pass after these is likely enough to change the text to be worth its time."""
-        return self.again.rate(list_features(signs[-1:], has_answers, truncated)) >= self.enough
+        return self.again.rate(list_features(passes[-1:], has_answers, truncated)) >= self.enough
 
 
-def list_features(signs: Sequence[Signs], has_answers: bool, truncated: bool) -> tuple[float, ...]:
-    """Return the values of ``FEATURES`` after passes with these signs, of which there is at least one."""
-    return (*signs[0], float(has_answers), float(truncated), float(len(signs) - 1))
+def measure_pass(scores_WE: Sequence[Sequence[float]], ops_W: Sequence[int], log_of_phrases: float) -> PassFeatures:
+    """Return the features of a pass that makes the edits ``ops_W``, by their scores, the marker's first."""
+    keep = Op.KEEP
+    logs = [scores_E[op] for scores_E, op in zip(scores_WE, ops_W, strict=True)]
+    keeps = [scores_E[keep] for scores_E in scores_WE]
+    ordered = sorted(logs)
+    edited = [op != keep for op in ops_W]
+    beside = [*edited[1:], False]
+    kept = [log for log, changed in zip(keeps, edited, strict=True) if not changed]
+    border = [
+        log for index, log in enumerate(keeps) if index and not edited[index] and (edited[index - 1] or beside[index])
+    ]
+    against = [log - other for log, other, changed in zip(logs, keeps, edited, strict=True) if changed]
+    log_probability = sum(logs) + log_of_phrases
+    return PassFeatures(
+        log_probability=_cap(log_probability),
+        odds=_cap(_find_odds(log_probability)),
+        phrases=_cap(log_of_phrases),
+        least=_cap(ordered[0]),
+        second=_cap(ordered[min(1, len(ordered) - 1)]),
+        kept=_cap(min(kept, default=0.0)),
+        edited=_cap(min(against, default=CERTAIN)),
+        border=_cap(min(border, default=0.0)),
+        runs=float(len(find_runs(ops_W))),
+        deleted=float(ops_W.count(Op.DELETE)),
+        inserted=float(ops_W.count(Op.INSERT)),
+        substituted=float(ops_W.count(Op.SUBSTITUTE)),
+        left=float(len(kept)),
+        length=math.log(len(logs)),
+        unchanged=float(not any(edited)),
+    )
 
 
-def describe(calibration: Calibration) -> dict[str, Any]:
-    """Return the calibration as ``confidence.json`` has it."""
-    told = asdict(calibration) | {"format": FORMAT}
-    for name in ("right", "again"):
-        model: Logistic = getattr(calibration, name)
-        told[name] = {"bias": model.bias, **dict(zip(FEATURES, model.weights, strict=True))}
-    return told
+def list_features(passes: Sequence[PassFeatures], has_answers: bool, truncated: bool) -> tuple[float, ...]:
+    """Return the values of ``FEATURES`` after ``passes``, of which there is at least one."""
+    return (*passes[0], float(has_answers), float(truncated), float(len(passes) - 1))
 
 
 def read_calibration(folder: Path, network: Mapping[str, str] | None = None) -> Calibration | None:
@@ -91,36 +158,47 @@ def read_calibration(folder: Path, network: Mapping[str, str] | None = None) -> 
     if not path.is_file():
         return None
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not usable JSON ({error}); fit it again with: riseq calibrate {folder}") from error
-    found = told.get("format") if isinstance(told, dict) else None
+    found = values.get("format") if isinstance(values, dict) else None
     if found != FORMAT:
         raise InputError(f"{path}: format {found!r}; this riseq reads {FORMAT}")
-    fitted_to = told.get("network")
+    fitted_to = values.get("network")
     if fitted_to is not None and network is not None and fitted_to != dict(network):
         raise InputError(f"{path}: fitted to another network; fit it again with: riseq calibrate {folder}")
-    numbers = {name: _read_number(path, told, name) for name in ("enough", "later", "sureness", "alone", "untouched")}
-    facts = told.get("facts")
+    numbers = {name: _read_number(path, values, name) for name in ("enough", "later", "sureness", "alone", "untouched")}
+    facts = values.get("facts")
     return Calibration(
-        right=_read_logistic(path, told, "right"),
-        again=_read_logistic(path, told, "again"),
+        right=_read_logistic(path, values, "right"),
+        again=_read_logistic(path, values, "again"),
         network=fitted_to,
         facts=facts if isinstance(facts, dict) else {},
         **numbers,
     )
 
 
-def _read_logistic(path: Path, told: Mapping[str, Any], name: str) -> Logistic:
-    model = told.get(name)
+def _read_logistic(path: Path, values: Mapping[str, Any], name: str) -> Logistic:
+    model = values.get(name)
     if not isinstance(model, dict) or set(model) != {"bias", *FEATURES}:
         raise InputError(f"{path}, field {name!r}: expected a number for bias and each of {', '.join(FEATURES)}")
     values = {key: _read_number(path, model, key) for key in ("bias", *FEATURES)}
     return Logistic(values.pop("bias"), tuple(values[key] for key in FEATURES))
 
 
-def _read_number(path: Path, told: Mapping[str, Any], name: str) -> float:
-    value = told.get(name)
+def _read_number(path: Path, values: Mapping[str, Any], name: str) -> float:
+    value = values.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise InputError(f"{path}, field {name!r}: got {value!r}, expected a number")
     return float(value)
+
+
+def _find_odds(log_probability: float) -> float:
+    # log(p / (1 - p)), where p may be too near to 1 to tell.
+    rest = -math.expm1(log_probability)
+    return log_probability - math.log(rest) if rest > 0 else CERTAIN
+
+
+def _cap(value: float) -> float:
+    """Return the value within what the data has: a protected word's edits have a probability of nothing."""
+    return max(-2 * CERTAIN, min(CERTAIN, value))

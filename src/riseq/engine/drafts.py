@@ -11,16 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
-from riseq.engine.confidence import Calibration
-from riseq.engine.pass_features import Signs
-from riseq.engine.rules.agreement import repair
-from riseq.engine.rules.new_information import Said
-from riseq.engine.rules.stranded_words import mend
+from riseq.engine.confidence import Calibration, PassFeatures
+from riseq.engine.rules.agreement import fix_agreement
+from riseq.engine.rules.new_information import DialogueWords
+from riseq.engine.rules.stranded_words import fix_stranded_words
 from riseq.model.inputs import UTTERANCES, Batch, encode_context
-from riseq.text.lexicon import is_content
+from riseq.text.lexicon import is_content, is_word
 from riseq.text.pieces import Pieces
 from riseq.text.realise import realise
-from riseq.text.spacing import is_word
 from riseq.text.words import forms, split
 from riseq.types import Simplification, Step
 
@@ -33,7 +31,7 @@ class Choice:
     probabilities: list[float]
     log_probability: float = 0.0
     """Of all of them together."""
-    signs: Signs | None = None
+    features: PassFeatures | None = None
     """How sure the network was of them."""
 
 
@@ -43,7 +41,7 @@ class Draft:
 
     question: str
     context: Sequence[str]
-    said: Said
+    dialogue: DialogueWords
     """What the dialogue has said, whether the network sees it or not."""
     context_ids: list[int]
     """``[CLS] c1 [SEP] c2``, made once."""
@@ -62,9 +60,9 @@ class Draft:
     steps: list[Step] = field(default_factory=list)
     log_probability: float | None = None
     """Of the edits of every pass so far together; None before the first."""
-    signs: list[Signs] = field(default_factory=list)
+    pass_features: list[PassFeatures] = field(default_factory=list)
     """How sure the network was in each pass so far, one that changed nothing among them."""
-    branches: list[Simplification] = field(default_factory=list)
+    variants: list[Simplification] = field(default_factory=list)
     """What other edits than those chosen would have made of it."""
 
     @property
@@ -95,14 +93,14 @@ class Draft:
     def advance(self, choice: Choice, pieces: Pieces) -> bool:
         """Apply the edits of one pass; return whether they changed anything."""
         self.log_probability = (self.log_probability or 0.0) + choice.log_probability
-        if choice.signs is not None:
-            self.signs.append(choice.signs)
+        if choice.features is not None:
+            self.pass_features.append(choice.features)
         if not any(edit.op for edit in choice.edits):
             return False
         unseen = self.unseen
         chosen = choice.edits + [KEEP] * unseen
         fixed = frozenset(np.flatnonzero(self.barred[:, Op.DELETE]).tolist()) if self.protect else frozenset()
-        edits = repair(self.words, mend(self.words, chosen, fixed), fixed)
+        edits = fix_agreement(self.words, fix_stranded_words(self.words, chosen, fixed), fixed)
         reached = apply(self.words, edits)
         # A mark alone is no question: an edit that would leave no word is not made.
         if reached == self.words or not any(is_word(word) for word in reached[1:]):
@@ -123,7 +121,9 @@ class Draft:
         probability = None if self.log_probability is None else math.exp(self.log_probability)
         confidence = None
         if calibration is not None:
-            confidence = calibration.rate(self.signs, self.has_context, self.said.has_answers, self.truncated)
+            confidence = calibration.rate(
+                self.pass_features, self.has_context, self.dialogue.has_answers, self.truncated
+            )
         return Simplification(
             self.question, self.text, tuple(self.steps), self.truncated, confidence=confidence, probability=probability
         )
@@ -154,9 +154,8 @@ def start(
         cuts = _cut(words, pieces, room)
     has_context = any(piece not in (pieces.cls_id, pieces.sep_id) for piece in encoded.ids)
     truncated = encoded.truncated or len(cuts) < len(words)
-    return Draft(
-        question, context, Said(context), encoded.ids, has_context, truncated, room, question, words, cuts, protect
-    )
+    said = DialogueWords(context)
+    return Draft(question, context, said, encoded.ids, has_context, truncated, room, question, words, cuts, protect)
 
 
 def find_protected(words: Sequence[str], protect: Iterable[Sequence[str]]) -> NDArray[np.bool_]:

@@ -12,12 +12,13 @@ from typing import Unpack
 from riseq.controls import MAX_PASSES, ControlOptions, Controls, check_count
 from riseq.core.phrases import PhraseVocabulary
 from riseq.data.dialogue import Asked, Context, Item, check_items, read_item
-from riseq.engine.backends import Backend, Divisible
+from riseq.engine.backends import Backend, ParallelBackend
 from riseq.engine.confidence import Calibration, read_calibration
-from riseq.engine.decisions import choose, decide, find_shift
+from riseq.engine.decisions import choose_phrases, decide, find_shift
 from riseq.engine.drafts import Draft, gather, split_batches, start
-from riseq.engine.models import find_default_model, find_model
-from riseq.engine.variants import branch_off, pick
+from riseq.engine.variants import add_variants, pick_n_best
+from riseq.hub import find_default_model, find_model
+from riseq.model.folder import is_exported, load_exported
 from riseq.text.pieces import Pieces
 from riseq.types import InputError, Simplification
 
@@ -41,9 +42,11 @@ class Simplifier:
         phrases: PhraseVocabulary,
         max_passes: int = MAX_PASSES,
         calibration: Calibration | None = None,
+        model: Path | None = None,
     ) -> None:
-        """Take what runs the network, the pieces it reads, the phrases it says, and how its sureness is to be read."""
+        """Put an engine together: what runs the network, its pieces and phrases, and the folder they come from."""
         self.backend, self.pieces, self.phrases, self.calibration = backend, pieces, phrases, calibration
+        self.model = model
         self.max_passes = check_count("max_passes", max_passes)
 
     @classmethod
@@ -57,17 +60,20 @@ class Simplifier:
     ) -> Simplifier:
         """Return the engine for the model in ``folder``, an exported one or a checkpoint; else for the one that ships.
 
-        ``folder`` may also be the name of a model on the Hugging Face hub; see ``riseq.engine.models``.
+        ``folder`` may also be the name of a model on the Hugging Face hub; see ``riseq.hub``.
         ``threads`` is how many cores one call may use, all of them where it is None. Without ``calibrated`` the model's
         calibration is left aside: every pass is taken, there is no guard, and no result has a confidence.
         """
-        place = find_default_model() if folder is None else find_model(folder)
-        if place is None:
+        found = find_default_model() if folder is None else find_model(folder)
+        if found is None:
             raise InputError("no model ships with this riseq; name the folder of one")
         if threads is not None:
             check_count("threads", threads)
-        backend, pieces, phrases, calibration = _open(place, threads, calibrated)
-        return cls(backend, pieces, phrases, max_passes, calibration)
+        backend, pieces, phrases, calibration = _open(found, threads, calibrated)
+        return cls(backend, pieces, phrases, max_passes, calibration, found)
+
+    def __repr__(self) -> str:
+        return f"Simplifier(model={str(self.model) if self.model else None!r}, backend={self.backend!r})"
 
     def __call__(
         self,
@@ -104,14 +110,12 @@ class Simplifier:
         return self._batch(items, Controls.of(controls, **options))
 
     def _batch(self, items: Iterable[Item], controls: Controls) -> Iterator[Simplification]:
-        remaining = (read_item(item, f"item {place}: ") for place, item in enumerate(items))
-        while window := list(islice(remaining, WINDOW)):
+        for window in _read_windows(items):
             yield from self._edit(window, controls)
 
     def follow(self, items: Iterable[Item], controls: Controls) -> Iterator[Draft]:
         """Yield the draft of each item after its last pass, in order: its steps, and how sure each pass was."""
-        remaining = (read_item(item, f"item {place}: ") for place, item in enumerate(items))
-        while window := list(islice(remaining, WINDOW)):
+        for window in _read_windows(items):
             yield from self._draft(window, controls)
 
     def _edit(self, asked: Sequence[Asked], controls: Controls) -> list[Simplification]:
@@ -120,7 +124,7 @@ class Simplifier:
         if controls.n_best == 1:
             return results
         return [
-            replace(result, alternatives=pick(result, draft.branches, controls.n_best))
+            replace(result, alternatives=pick_n_best(result, draft.variants, controls.n_best))
             for result, draft in zip(results, drafts, strict=True)
         ]
 
@@ -143,42 +147,48 @@ class Simplifier:
     def _advance_all(self, batches: Sequence[list[Draft]], controls: Controls, number: int) -> list[list[Draft]]:
         """Make pass ``number`` over all ``batches``, side by side where that is faster; return what it changed."""
         backend = self.backend
-        if len(batches) < MANY or not isinstance(backend, Divisible) or backend.workers < 2:
+        if len(batches) < MANY or not isinstance(backend, ParallelBackend) or backend.workers < 2:
             return [self._advance(batch, controls, number, backend) for batch in batches]
-        alone = backend.alone()
+        single = backend.single_threaded()
         with ThreadPoolExecutor(backend.workers) as pool:
-            return list(pool.map(lambda batch: self._advance(batch, controls, number, alone), batches))
+            return list(pool.map(lambda batch: self._advance(batch, controls, number, single), batches))
 
     def _advance(self, drafts: Sequence[Draft], controls: Controls, number: int, backend: Backend) -> list[Draft]:
         """Make pass ``number`` over ``drafts`` and return those it changed."""
         batch = gather(drafts, self.pieces)
-        reading = backend.read(batch)
+        scores = backend.score(batch)
         shift, sureness = find_shift(controls.strength), 0.0
         if self.calibration is not None:
             # An edit that only a later pass wants has to be surer; one that is not leaves the milder form.
             shift += self.calibration.later if number else 0.0
             sureness = self.calibration.sureness if controls.guard else 0.0
-        ops = decide(reading.edits_BWE, drafts, shift, sureness)
-        (choices,) = choose(batch, reading, self.phrases, [ops])
+        ops = decide(scores.edits_BWE, drafts, shift, sureness)
+        (choices,) = choose_phrases(batch, scores, self.phrases, [ops])
         if controls.n_best > 1:
-            branch_off(batch, reading, self.phrases, drafts, ops, self.pieces, self.calibration)
+            add_variants(batch, scores, self.phrases, drafts, ops, self.pieces, self.calibration)
         return [draft for draft, choice in zip(drafts, choices, strict=True) if draft.advance(choice, self.pieces)]
 
     def _wants_another(self, draft: Draft) -> bool:
         if self.calibration is None:
             return True
-        return self.calibration.wants_another(draft.signs, draft.said.has_answers, draft.truncated)
+        return self.calibration.wants_another(draft.pass_features, draft.dialogue.has_answers, draft.truncated)
+
+
+def _read_windows(items: Iterable[Item]) -> Iterator[list[Asked]]:
+    """Yield the items as they were asked, at most ``WINDOW`` at a time."""
+    remaining = (read_item(item, f"item {number}: ") for number, item in enumerate(items))
+    while window := list(islice(remaining, WINDOW)):
+        yield window
 
 
 def _open(
     folder: Path, threads: int | None, calibrated: bool
 ) -> tuple[Backend, Pieces, PhraseVocabulary, Calibration | None]:
-    from riseq.model.onnx_folder import is_exported, read_exported
 
     if is_exported(folder) or not any(folder.glob("*.safetensors")):
         from riseq.engine.backends.onnx_runtime import OnnxBackend
 
-        exported = read_exported(folder)
+        exported = load_exported(folder)
         calibration = read_calibration(folder, exported.config["checksums"]) if calibrated else None
         return OnnxBackend(exported, folder, threads), exported.pieces, exported.phrases, calibration
     try:
@@ -186,6 +196,7 @@ def _open(
 
         from riseq.engine.backends.pytorch import TorchBackend
         from riseq.model.checkpoint import load_checkpoint
+        from riseq.model.network import pick_device
     except ModuleNotFoundError as error:
         raise InputError(
             f"{folder}: a checkpoint needs the package {error.name!r}; install it with: pip install 'riseq[train]', "
@@ -194,6 +205,5 @@ def _open(
     if threads is not None:
         torch.set_num_threads(threads)
     checkpoint = load_checkpoint(folder)
-    device = "cuda" if torch.cuda.is_available() else "cpu"
     calibration = read_calibration(folder) if calibrated else None
-    return TorchBackend(checkpoint.network, device), checkpoint.pieces, checkpoint.phrases, calibration
+    return TorchBackend(checkpoint.network, pick_device()), checkpoint.pieces, checkpoint.phrases, calibration

@@ -1,16 +1,16 @@
-"""Other forms of a question, milder and stronger, from the readings that its own passes made anyway."""
+"""Variants of a result, milder and stronger, from the scores that its own passes made anyway; the n best of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from riseq.core.edits import Op
+from riseq.core.edits import Op, Ops, find_runs
 from riseq.core.levenshtein import distance
 from riseq.core.phrases import PhraseVocabulary
-from riseq.engine.backends import Reading
+from riseq.engine.backends import BatchScores
 from riseq.engine.confidence import Calibration
-from riseq.engine.decisions import Ops, choose, decide, find_runs, find_shift
+from riseq.engine.decisions import choose_phrases, decide, find_shift
 from riseq.engine.drafts import Draft
 from riseq.model.inputs import Batch
 from riseq.text.pieces import Pieces
@@ -23,36 +23,36 @@ LEAST_SHARE = 1e-3
 """A form this much less probable than the best is no form a person would use; the question itself always is one."""
 
 
-def branch_off(
+def add_variants(
     batch: Batch,
-    reading: Reading,
+    scores: BatchScores,
     phrases: PhraseVocabulary,
     drafts: Sequence[Draft],
     chosen: Sequence[Ops],
     pieces: Pieces,
     calibration: Calibration | None = None,
 ) -> None:
-    """Add to each draft the forms that edits other than ``chosen`` make of it in this pass; nothing is read again.
+    """Add to each draft the forms that edits other than ``chosen`` make of it in this pass; no batch is scored again.
 
     They are the pass at other strengths, the pass without one of its edits, with only one of them, and no pass at all.
     """
-    ladder = [decide(reading.edits_BWE, drafts, find_shift(rung)) for rung in LADDER]
+    ladder = [decide(scores.edits_BWE, drafts, find_shift(rung)) for rung in LADDER]
     variants = [_find_others([*_thin_out(ops), *rungs], ops) for ops, *rungs in zip(chosen, *ladder, strict=True)]
     # A row with fewer variants than the others fills its layers with what was chosen, and leaves them unused.
     layers = [
         [others[layer] if layer < len(others) else ops for others, ops in zip(variants, chosen, strict=True)]
         for layer in range(max(map(len, variants)))
     ]
-    for layer, choices in enumerate(choose(batch, reading, phrases, layers)):
+    for layer, choices in enumerate(choose_phrases(batch, scores, phrases, layers)):
         for draft, choice, others in zip(drafts, choices, variants, strict=True):
             if layer >= len(others):
                 continue
-            fork = replace(draft, steps=list(draft.steps), signs=list(draft.signs), branches=[])
+            fork = replace(draft, steps=list(draft.steps), pass_features=list(draft.pass_features), variants=[])
             if fork.advance(choice, pieces) or not any(edit.op for edit in choice.edits):
-                draft.branches.append(fork.finish(calibration))
+                draft.variants.append(fork.finish(calibration))
 
 
-def pick(chosen: Simplification, others: Iterable[Simplification], n_best: int) -> tuple[Simplification, ...]:
+def pick_n_best(chosen: Simplification, others: Iterable[Simplification], n_best: int) -> tuple[Simplification, ...]:
     """Return the ``n_best`` most probable forms of different texts, ``chosen`` always among them, the mildest first.
 
     A form is the milder the fewer words lie between it and the question. Where good ones run out there are fewer.

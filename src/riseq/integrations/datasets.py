@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from riseq.engine.models import find_default_model, find_model
+from riseq.hub import find_default_model, find_model
 from riseq.integrations import RowEditor
 from riseq.jobs import digest
 from riseq.types import InputError

@@ -10,8 +10,7 @@ from itertools import groupby
 
 from riseq.core.edits import MARKER, Op
 from riseq.core.levenshtein import align
-from riseq.data.stats import PRONOUNS
-from riseq.text.lexicon import find_stem, is_content
+from riseq.text.lexicon import PRONOUNS, find_stem, is_content
 from riseq.text.words import forms
 
 

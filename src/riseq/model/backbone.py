@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
+from riseq.hub import find_pretrained
+from riseq.model.folder import read_json
 from riseq.model.network import RiseNetwork
 from riseq.model.transformer import BackboneConfig
 from riseq.types import InputError
@@ -111,33 +112,9 @@ def initialise(network: RiseNetwork, backbone: Backbone, phrase_pieces: Sequence
         network.phrase_head.bias.zero_()
 
 
-def find_pretrained(source: str | Path) -> Path:
-    """Return the folder of a pretrained model: ``source`` itself, or what the hub has under that id."""
-    folder = Path(source)
-    if folder.is_dir():
-        for name in ("config.json", "model.safetensors", "tokenizer.json"):
-            if not (folder / name).is_file():
-                raise InputError(f"{folder}: no {name}; expected a folder with config, tokenizer and safetensors")
-        return folder
-    if folder.exists() or str(source).count("/") > 1:
-        raise InputError(f"{source}: neither a folder with an encoder nor a hub id such as 'thenlper/gte-small'")
-    from huggingface_hub import snapshot_download
-
-    wanted = ["config.json", "model.safetensors", "tokenizer.json"]
-    try:
-        return Path(snapshot_download(str(source), allow_patterns=wanted))
-    except Exception as error:  # the hub's client raises many kinds; the user needs one line
-        raise InputError(
-            f"{source}: not a folder here, and the hub did not give it ({type(error).__name__})"
-        ) from error
-
-
 def _read_config(path: Path) -> BackboneConfig:
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from error
-    family = raw.get("model_type")
+    raw = read_json(path)
+    family = raw.get("model_type") if isinstance(raw, dict) else None
     if family not in _NAMES:
         raise InputError(f"{path}: model_type is {family!r}; expected one of {', '.join(_NAMES)}")
     try:
@@ -161,13 +138,13 @@ def _read_config(path: Path) -> BackboneConfig:
 def _cut(weights: dict[str, Tensor], keep: Sequence[int], layers: int) -> dict[str, Tensor]:
     if not keep or sorted(set(keep)) != list(keep) or keep[-1] >= layers or keep[0] < 0:
         raise InputError(f"keep_layers {list(keep)}: expected rising numbers within 0..{layers - 1}")
-    place = {old: new for new, old in enumerate(keep)}
+    renumbered = {old: new for new, old in enumerate(keep)}
     cut = {}
     for name, tensor in weights.items():
         if name.startswith("layers."):
             _, number, rest = name.split(".", 2)
-            if int(number) not in place:
+            if int(number) not in renumbered:
                 continue
-            name = f"layers.{place[int(number)]}.{rest}"
+            name = f"layers.{renumbered[int(number)]}.{rest}"
         cut[name] = tensor
     return cut

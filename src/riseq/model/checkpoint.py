@@ -1,10 +1,9 @@
-"""A model's folder: weights in safetensors, shape in JSON, phrases and vocabulary as text; never pickle."""
+"""A trained network's folder: weights in safetensors, shape in JSON, phrases and vocabulary as text; never pickle."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,26 +16,12 @@ from torch import Tensor
 
 from riseq.core.phrases import PhraseVocabulary
 from riseq.files import make_folder
+from riseq.hub import MODEL_FOLDER, check_files
+from riseq.model.folder import FORMAT, LAYOUT, read_config, read_phrases, write_facts, write_vocabularies
 from riseq.model.network import NetworkConfig, RiseNetwork
 from riseq.model.transformer import BackboneConfig
 from riseq.text.pieces import Pieces
 from riseq.types import InputError
-
-FORMAT = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """The name of every file in a model's folder."""
-
-    config: str = "config.json"
-    weights: str = "network.safetensors"
-    phrases: str = "phrases.txt"
-    vocabulary: str = "vocab.txt"
-    card: str = "README.md"
-
-
-LAYOUT = Layout()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +39,7 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint, card: str, half: bool 
     network = checkpoint.network
     with make_folder(folder) as work:
         save_weights(work / LAYOUT.weights, network.state_dict(), half)
-        lines = "".join(f"{line}\n" for line in checkpoint.phrases.to_lines())
-        (work / LAYOUT.phrases).write_text(lines, encoding="utf-8")
-        checkpoint.pieces.save(work / LAYOUT.vocabulary)
+        write_vocabularies(work, checkpoint.phrases, checkpoint.pieces)
         config = {
             "format": FORMAT,
             "network": dataclasses.asdict(network.config),
@@ -65,24 +48,21 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint, card: str, half: bool 
             "digests": {name: _digest(work / name) for name in (LAYOUT.phrases, LAYOUT.vocabulary, LAYOUT.weights)},
             **checkpoint.facts,
         }
-        (work / LAYOUT.config).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        (work / LAYOUT.card).write_text(card, encoding="utf-8")
+        write_facts(work, config, card)
 
 
 def load_checkpoint(folder: str | Path) -> Checkpoint:
     """Return the model in ``folder``, its parts checked against each other."""
     folder = Path(folder)
-    for name in (LAYOUT.config, LAYOUT.weights, LAYOUT.phrases, LAYOUT.vocabulary):
-        if not (folder / name).is_file():
-            raise InputError(f"{folder}: no {name}; expected a riseq model's folder")
-    config = _read_config(folder / LAYOUT.config)
+    check_files(folder, (LAYOUT.config, LAYOUT.weights, LAYOUT.phrases, LAYOUT.vocabulary), MODEL_FOLDER)
+    config = read_config(folder, {"digests": dict}, digests={})  # the first checkpoints have none
     try:
         shape = dict(config["network"])
         network_config = NetworkConfig(**{**shape, "backbone": BackboneConfig(**shape["backbone"])})
         cls_id = config["cls_id"]
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{folder / LAYOUT.config}: not the shape of a network ({error})") from error
-    phrases = _read_phrases(folder / LAYOUT.phrases)
+    phrases = read_phrases(folder / LAYOUT.phrases)
     pieces = Pieces.load(folder / LAYOUT.vocabulary)
     _check_parts(folder, config, network_config, phrases, pieces)
     with torch.device("meta"):
@@ -119,30 +99,8 @@ def _check_parts(
         _check_digest(folder, config, name)
 
 
-def _read_config(path: Path) -> dict[str, Any]:
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from error
-    except (UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"{path}: not usable JSON ({error})") from error
-    if not isinstance(config, dict) or config.get("format") != FORMAT:
-        found = config.get("format") if isinstance(config, dict) else None
-        raise InputError(f"{path.parent}: model format {found!r}; this riseq reads {FORMAT}")
-    if not isinstance(config.get("digests", {}), dict):
-        raise InputError(f"{path}, field 'digests': got {config['digests']!r}, expected an object")
-    return config
-
-
-def _read_phrases(path: Path) -> PhraseVocabulary:
-    try:
-        return PhraseVocabulary.from_lines(path.read_text(encoding="utf-8").splitlines())
-    except ValueError as error:  # not UTF-8, or not phrases
-        raise InputError(f"{path}: not a list of phrases ({error})") from error
-
-
 def _check_digest(folder: Path, config: Mapping[str, Any], name: str) -> None:
-    expected = config.get("digests", {}).get(name)
+    expected = config["digests"].get(name)
     if expected is not None and _digest(folder / name) != expected:
         raise InputError(f"{folder}: {name} is not the file the network was saved with; they don't belong together")
 

@@ -31,8 +31,8 @@ def encode_context(pieces: Pieces, context: Sequence[str], utterances: int = UTT
     kept = context[len(context) - utterances :] if len(context) > utterances else context
     truncated = len(kept) < len(context)
     ids = [pieces.cls_id]
-    for place, utterance in enumerate(kept):
-        if place:
+    for number, utterance in enumerate(kept):
+        if number:
             ids.append(pieces.sep_id)
         room = UTTERANCE_PIECES
         for form in forms(utterance):
@@ -79,7 +79,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class SpanBatch:
-    """The places that want a phrase: their row, their first word, and their pieces ``start`` to ``end``."""
+    """Where phrases are wanted: their row, their first word, and their pieces ``start`` to ``end``."""
 
     row_N: IntArray
     word_N: IntArray

@@ -41,7 +41,7 @@ class Inputs(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """The places of a batch that want a phrase: pieces ``start`` to ``end`` of row ``row``."""
+    """Where a batch wants phrases: pieces ``start`` to ``end`` of row ``row``."""
 
     row_N: Tensor
     start_N: Tensor
@@ -49,7 +49,7 @@ class Spans(NamedTuple):
 
 
 class RiseNetwork(nn.Module):
-    """The editing policy (Eq. 3 of section 3.2) and the phrasing policy over one encoder."""
+    """The editing policy (Eq. 5) and the phrasing policy (Eq. 6) over one encoder."""
 
     def __init__(self, config: NetworkConfig, cls_id: int) -> None:
         super().__init__()

@@ -1,17 +1,17 @@
-"""Weights in eight bits, and a network made ready for them: the same function, its activations spread evenly."""
+"""Weights in eight bits, and a network made ready for them: the same function, its activations smoothed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
+from itertools import accumulate, chain
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from riseq.core.edits import MARKER, Op
-from riseq.model.inputs import Batch, collate, encode_context
+from riseq.core.edits import Op
+from riseq.model.inputs import encode_context
 from riseq.model.network import Inputs, RiseNetwork, Spans
 from riseq.model.transformer import Attention, Layer
 from riseq.text.pieces import Pieces
@@ -65,7 +65,7 @@ def quantise_graph(source: Path, target: Path, reduce_range: bool) -> None:
     )
 
 
-SHARE = 0.7
+SMOOTHING = 0.7
 """How much of a channel's size moves into the matrix (SmoothQuant's alpha).
 
 Measured with the first model that shipped on 120 questions of CANARD's development set, by how far the edits'
@@ -84,7 +84,7 @@ DIALOGUES: tuple[tuple[str, ...], ...] = (
 """Dialogues, each with its question last, that show which channels are large: it is the network's doing, not theirs."""
 
 
-class Balanced(nn.Module):
+class SmoothedLinear(nn.Module):
     """A linear layer whose inputs are divided by a size for each channel, which its matrix has taken over."""
 
     def __init__(self, linear: nn.Linear, inverse_D: Tensor) -> None:
@@ -98,7 +98,7 @@ class Balanced(nn.Module):
         return out
 
 
-class Levelled(nn.Module):
+class RowScaledLinear(nn.Module):
     """A linear layer whose inputs are divided by their row's largest value, and its outputs multiplied by it."""
 
     def __init__(self, linear: nn.Linear) -> None:
@@ -111,8 +111,11 @@ class Levelled(nn.Module):
         return torch.matmul(x / largest, self.weight.T) * largest + self.bias
 
 
-def balance(network: RiseNetwork, pieces: Pieces) -> None:
-    """Balance the activations of ``network``, in place; what it computes stays the same."""
+def smooth_activations(network: RiseNetwork, pieces: Pieces) -> None:
+    """Even out, in place, the sizes of what the matrices of ``network`` read; what it computes stays the same.
+
+    Eight bits hold a tensor by its largest value: a few large channels would leave nothing of the others (SmoothQuant).
+    """
     sizes = _measure(network, pieces)
     for layer in (*network.encoder.layers, *network.decoder):
         assert isinstance(layer, Layer)
@@ -121,7 +124,7 @@ def balance(network: RiseNetwork, pieces: Pieces) -> None:
             _divide(layer.cross, ("query",), sizes)
             _divide(layer.cross, ("key", "value"), sizes)
         _divide(layer, ("up",), sizes)
-        layer.down = Levelled(layer.down)  # type: ignore[assignment]
+        layer.down = RowScaledLinear(layer.down)  # type: ignore[assignment]
 
 
 def _divide(owner: Attention | Layer, names: Sequence[str], sizes: dict[nn.Module, Tensor]) -> None:
@@ -129,13 +132,13 @@ def _divide(owner: Attention | Layer, names: Sequence[str], sizes: dict[nn.Modul
     layers = [getattr(owner, name) for name in names]
     of_inputs = torch.stack([sizes[layer] for layer in layers]).amax(0).clamp(min=1e-4)
     of_weights = torch.stack([layer.weight.detach().abs().amax(0) for layer in layers]).amax(0).clamp(min=1e-5)
-    factor = of_inputs**SHARE / of_weights ** (1 - SHARE)
+    factor = of_inputs**SMOOTHING / of_weights ** (1 - SMOOTHING)
     factor /= factor.log().mean().exp()
     inverse = 1 / factor
     for name, layer in zip(names, layers, strict=True):
         with torch.no_grad():
             layer.weight.mul_(factor)
-        setattr(owner, name, Balanced(layer, inverse))
+        setattr(owner, name, SmoothedLinear(layer, inverse))
 
 
 def _measure(network: RiseNetwork, pieces: Pieces) -> dict[nn.Module, Tensor]:
@@ -147,37 +150,22 @@ def _measure(network: RiseNetwork, pieces: Pieces) -> dict[nn.Module, Tensor]:
         largest = inputs[0].detach().abs().flatten(0, -2).amax(0)
         sizes[module] = torch.maximum(sizes.get(module, largest), largest)
 
-    with _hooked(linears, note), torch.no_grad():
+    with ExitStack() as hooks, torch.no_grad():
+        for linear in linears:
+            hooks.callback(linear.register_forward_pre_hook(note).remove)
         for *context, question in DIALOGUES:
-            batch = _collate(pieces, context, question)
-            arrays = (batch.ids_BL, batch.types_BL, batch.mask_BL, batch.firsts_BW[:, :-1])
-            inputs = Inputs(*(torch.from_numpy(np.ascontiguousarray(array)) for array in arrays))
+            inputs = _make_inputs(pieces, context, question)
             states = network.encode(inputs)
             starts = inputs.firsts_BW[0]
             network.score_phrases(inputs, states, Spans(torch.zeros_like(starts), starts, starts + 1))
     return sizes
 
 
-@contextmanager
-def _hooked(modules: Iterable[nn.Module], note: Callable[[nn.Module, tuple[Tensor, ...]], None]) -> Iterator[None]:
-    handles = [module.register_forward_pre_hook(note) for module in modules]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
-def _collate(pieces: Pieces, context: Sequence[str], question: str) -> Batch:
-    ids = np.array(encode_context(pieces, context).ids)
-    words = [MARKER, *forms(question)]
-    cuts = [(pieces.sep_id,), *(pieces.cut(word) for word in words[1:])]
-    offsets = np.cumsum([0, *map(len, cuts)])
-    values = np.array([piece for cut in cuts for piece in cut])
-    return collate(
-        (ids, np.array([len(ids)])),
-        (np.arange(len(cuts)), np.array([len(cuts)])),
-        (values, offsets),
-        pieces.sep_id,
-        pieces.pad_id,
-    )
+def _make_inputs(pieces: Pieces, context: Sequence[str], question: str) -> Inputs:
+    """Return one question in its dialogue as a batch of one row."""
+    before = encode_context(pieces, context).ids
+    cuts = [(pieces.sep_id,), *map(pieces.cut, forms(question)), (pieces.sep_id,)]
+    ids_BL = torch.tensor([[*before, *chain.from_iterable(cuts)]])
+    types_BL = (torch.arange(ids_BL.shape[1]) >= len(before)).long()[None]
+    firsts_BW = torch.tensor([list(accumulate(map(len, cuts[:-2]), initial=len(before)))])
+    return Inputs(ids_BL, types_BL, torch.ones_like(ids_BL, dtype=torch.bool), firsts_BW)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, median
 
-from riseq.engine.backends import Backend, Divisible, Reading, Scores
+from riseq.engine.backends import Backend, BatchScores, ParallelBackend, ScoreArray
 from riseq.engine.drafts import gather, start
 from riseq.engine.simplifier import Simplifier
 from riseq.model.inputs import Batch, SpanBatch
@@ -58,10 +58,10 @@ class Clocked:
         """How many pieces it likes to read at once."""
         return self.backend.batch_pieces
 
-    def read(self, batch: Batch) -> Reading:
+    def score(self, batch: Batch) -> BatchScores:
         """Return what the network makes of ``batch``."""
         began = self.clock()
-        reading = self.backend.read(batch)
+        reading = self.backend.score(batch)
         self.encoder_s += self.clock() - began
         self.passes += len(batch.lengths_B)
         return ClockedReading(reading, self)
@@ -71,15 +71,15 @@ class Clocked:
 class ClockedReading:
     """A reading whose phrases are timed."""
 
-    reading: Reading
+    reading: BatchScores
     clocked: Clocked
 
     @property
-    def edits_BWE(self) -> Scores:
+    def edits_BWE(self) -> ScoreArray:
         """Log-probabilities of the four edits at each word."""
         return self.reading.edits_BWE
 
-    def score_phrases(self, spans: SpanBatch) -> Scores:
+    def score_phrases(self, spans: SpanBatch) -> ScoreArray:
         """Return the log-probabilities of all phrases at each span."""
         began = self.clocked.clock()
         scores = self.reading.score_phrases(spans)
@@ -190,7 +190,7 @@ def _measure_singles(
     turns = max(1, len(asked) // RIVAL_TURNS)
     for _ in track(range(repeats), repeats, "one question"):
         for place, (example, batch) in enumerate(zip(asked, batches, strict=True)):
-            bare[place] = min(bare[place], _time(lambda: engine.backend.read(batch), clock))  # noqa: B023
+            bare[place] = min(bare[place], _time(lambda: engine.backend.score(batch), clock))  # noqa: B023
             mine[place] = min(mine[place], _time(lambda: engine(example.question, example.context), clock))  # noqa: B023
             if place % turns == 0:
                 for name, rival in rivals.items():
@@ -209,16 +209,16 @@ def _measure_bulk(
     engine: Simplifier, asked: Sequence[Example], batches: Sequence[Batch], repeats: int, clock: Clock
 ) -> dict[str, float]:
     backend = engine.backend
-    side_by_side = isinstance(backend, Divisible) and backend.workers > 1
+    side_by_side = isinstance(backend, ParallelBackend) and backend.workers > 1
 
     def read_all() -> None:
         # As the engine reads them: side by side where that is faster.
-        if isinstance(backend, Divisible) and side_by_side:
+        if isinstance(backend, ParallelBackend) and side_by_side:
             with ThreadPoolExecutor(backend.workers) as pool:
-                deque(pool.map(backend.alone().read, batches), maxlen=0)
+                deque(pool.map(backend.single_threaded().score, batches), maxlen=0)
         else:
             for batch in batches:
-                backend.read(batch)
+                backend.score(batch)
 
     mine, bare = [], []
     for _ in track(range(repeats), repeats, "many questions"):

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from riseq import __version__
 from riseq.data.dataset import data_root, find_dataset, load_dataset
-from riseq.engine.models import find_default_model
+from riseq.hub import find_default_model
 from riseq.jobs import Journal, OtherSettings, digest, journal_path
 from riseq.metrics.scores import Scores, score
 from riseq.reproduce.facts import EDITING, describe_machine, open_system, read_facts

@@ -12,9 +12,9 @@ from typing import Protocol
 
 from riseq.controls import Controls
 from riseq.core.edits import Op
-from riseq.engine.models import find_default_model
 from riseq.engine.simplifier import Simplifier
-from riseq.model.onnx_folder import LAYOUT
+from riseq.hub import find_default_model
+from riseq.model.folder import LAYOUT
 from riseq.types import Simplification, Step, TextEdit
 
 _WORD = re.compile(r"\w+")

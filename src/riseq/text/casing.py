@@ -6,31 +6,13 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import takewhile
 
-from riseq.text.spacing import Token, is_word
+from riseq.text.lexicon import ABBREVIATIONS, NEVER_NAMES, is_word
+from riseq.text.spacing import Token
 from riseq.text.words import Word, forms, split
 
-# Words that start sentences without being names. They are never written with a capital on the strength of one seen
-# elsewhere ("It", the film), and lose the capital they had when they no longer come first.
-_ORDINARY_LIST = """
-    a an the this that these those some any all both each every either neither no none other another such same
-    he she it they we you him her them us me his hers its their theirs our ours your yours my mine himself herself
-    itself themselves one ones someone anyone everyone something anything everything nothing there here
-    what which who whom whose when where why how whether if because since although though unless while whereas until
-    and or but nor so yet then than as also too only just even still not aside besides apart regarding concerning
-    of in on at by for with from to into onto about above across after against along among around before behind below
-    beneath between beyond despite down during except inside like near off out outside over past per through throughout
-    under up upon via within without according
-    is are was were be been being am do does did done doing have has had having can could will would shall should may
-    might must ought need dare get got give gave given make made take took taken go went gone come came say said says
-    tell describe explain name list show find compare define discuss mention identify please know think see talk let
-    isn aren wasn weren don doesn didn haven hasn hadn couldn won wouldn shouldn
-    okay ok yes well oh hi hello thanks now next later once first last more most much many few several further
-    whatever whichever whoever however otherwise instead
-"""
-_ORDINARY = frozenset(_ORDINARY_LIST.split())
 _SENTENCE_ENDS = frozenset(".?!。？！")
-_ABBREVIATED = frozenset(("mr", "mrs", "ms", "dr", "st", "jr", "sr", "vs", "no"))  # Their dots end no sentence.
 _QUOTES = frozenset("\"'“‘«([{")
 
 
@@ -50,7 +32,7 @@ class _Source:
         return _find_surface(self.text, self.words[index])
 
     def is_name(self, index: int) -> bool:
-        """Return whether the word has a capital that it does not owe to its place."""
+        """Return whether the word has a capital that it does not owe to its position."""
         surface = self.surface(index)
         if not _has_capital(surface):
             return False
@@ -58,7 +40,7 @@ class _Source:
             return True
         # "Frank" of "Frank Zappa": the next word's capital speaks for it.
         follows = index + 1 < len(self.words) and self.spaced(index + 1)
-        return follows and self.words[index].form not in _ORDINARY and _has_capital(self.surface(index + 1))
+        return follows and self.words[index].form not in NEVER_NAMES and _has_capital(self.surface(index + 1))
 
     def spaced(self, index: int) -> bool:
         """Return whether there is a space before the word at ``index``, which is not the first."""
@@ -69,7 +51,7 @@ class Spelling:
     """How words are written in a question and the dialogue before it."""
 
     def __init__(self, question: str, context: Iterable[str] = ()) -> None:
-        """Take the texts; they are read when a word is first looked for that could have a capital."""
+        # They are read when a word is first looked for that could have a capital.
         self._shouts = _shouts(question)
         self._texts = (question, *context)
 
@@ -89,18 +71,18 @@ class Spelling:
 
     def is_name(self, form: str) -> bool:
         """Return whether the word is written with a capital wherever it is seen, except where that says nothing."""
-        return form not in _ORDINARY and _has_capital(self._write_word(form))
+        return form not in NEVER_NAMES and _has_capital(self._write_word(form))
 
     def is_ordinary(self, form: str) -> bool:
         """Return whether the word would be written without a capital in the middle of a sentence."""
         if form == "i" or self.is_name(form):
             return False
-        return form in _ORDINARY or form.endswith("ly") or any(True for _ in self._seen(form))
+        return form in NEVER_NAMES or form.endswith("ly") or any(True for _ in self._seen(form))
 
     def _write_word(self, form: str) -> str:
         if form == "i":
             return "I"
-        if form in _ORDINARY or not is_word(form):
+        if form in NEVER_NAMES or not is_word(form):
             return form
         seen = list(self._seen(form))
         # One that was ever written small is no name.
@@ -150,7 +132,7 @@ def _copy_run(length: int, source: _Source, start: int) -> list[Token]:
     for index in range(start, start + length):
         form, surface = source.words[index].form, source.surface(index)
         # "The" keeps the capital it has in "by The Band", not that of "of The" or of a sentence's start.
-        ordinary = form in _ORDINARY and not (index + 1 < start + length and source.is_name(index + 1))
+        ordinary = form in NEVER_NAMES and not (index + 1 < start + length and source.is_name(index + 1))
         if form == "i":
             surface = "I"
         elif _has_capital(surface) and (ordinary or not source.is_name(index)):
@@ -184,7 +166,7 @@ def _read(text: str) -> _Source:
             initial.add(index)
         if word.form in _SENTENCE_ENDS:
             before = words[index - 1].form if index else ""
-            starts = word.form != "." or not (len(before) == 1 or before in _ABBREVIATED)
+            starts = word.form != "." or not (len(before) == 1 or before in ABBREVIATIONS)
         elif word.form not in _QUOTES:
             starts = False
     return _Source(text, words, frozenset(initial), _is_flat([_find_surface(text, word) for word in words]))
@@ -214,9 +196,5 @@ def _is_flat(surfaces: Iterable[str]) -> bool:
 
 
 def _count_alike(phrase: Sequence[str], words: Sequence[Word]) -> int:
-    count = 0
-    for form, word in zip(phrase, words, strict=False):
-        if form != word.form:
-            break
-        count += 1
-    return count
+    alike = takewhile(lambda pair: pair[0] == pair[1].form, zip(phrase, words, strict=False))
+    return sum(1 for _ in alike)

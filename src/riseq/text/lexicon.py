@@ -1,29 +1,129 @@
-"""Words that carry what a text is about, as opposed to those that hold it together.
+"""The English words that rules and measures go by: every list of words in riseq, each named once.
 
-A content word is a word with a letter or digit that is not of English's closed classes, which are listed here:
-articles, pronouns, prepositions, conjunctions, auxiliaries, question words, and a few adverbs and particles.
+A word is content where it has a letter or digit and is not of the closed classes: articles, pronouns, prepositions,
+conjunctions, auxiliaries, question words, and a few adverbs and particles. Nothing is imported here, so that any room
+may read it.
 """
 
 from __future__ import annotations
 
-from riseq.text.spacing import is_word
+from typing import NamedTuple
 
-_CLOSED = """
+
+def _list(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+class Pronoun(NamedTuple):
+    """A personal pronoun in its four roles: "he left", "for him", "his film", "the film is his"."""
+
+    subject: str
+    object: str
+    possessive: str
+    alone: str
+
+
+HE = Pronoun("he", "him", "his", "his")
+SHE = Pronoun("she", "her", "her", "hers")
+IT = Pronoun("it", "it", "its", "its")
+THEY = Pronoun("they", "them", "their", "theirs")
+_THIRD_PERSON = (HE, SHE, IT, THEY)
+
+DEMONSTRATIVES = frozenset({"this", "that", "these", "those"})
+PRONOUNS = frozenset(form for pronoun in _THIRD_PERSON for form in pronoun) | DEMONSTRATIVES | {"one", "ones", "there"}
+"""What refers back to something in the dialogue."""
+POSSESSIVES = {form: (one.possessive, one.alone) for one in _THIRD_PERSON for form in one[:3]}
+"""The possessive of each form of a pronoun, before a noun and alone."""
+OBJECT_FORMS = {one.subject: one.object for one in (HE, SHE, THEY)}
+GENERAL_PRONOUNS = {form: general for one in (HE, SHE) for form, general in zip(one[:3], THEY[:3], strict=True)}
+"""How someone of unknown sex is called instead; "her" is taken for the possessive."""
+SEXED_NOUNS = _list(
+    """man woman boy girl king queen prince princess lady gentleman actress nun monk father mother son daughter brother
+    sister husband wife uncle aunt male female"""
+)
+"""Nouns that say whether it is he or she."""
+
+ARTICLES = frozenset({"a", "an", "the"})
+DETERMINERS = ARTICLES | DEMONSTRATIVES | {"his", "her", "its", "their", "my", "your"}
+STAND_INS = frozenset(POSSESSIVES) | ARTICLES | DEMONSTRATIVES
+"""What stands where an article and its noun, or the article alone, would."""
+VAGUE_WORDS = ARTICLES | DEMONSTRATIVES | _list("other any some of in on at to for his her their its")
+"""Words that make no name by themselves."""
+
+PREPOSITIONS = frozenset({"in", "of", "on", "at", "for", "from", "by", "with", "about", "during", "after", "before"})
+OBJECT_PREPOSITIONS = frozenset({"of", "to", "for", "from", "by", "with", "about", "against"})
+"""Not those that a clause may follow or that may end one: "the day after they met", "the house in which they lived"."""
+PHRASE_OPENERS = (
+    PREPOSITIONS
+    | DETERMINERS
+    | {"to", "against", "between", "into", "through", "within", "without", "and", "or", "but", "that", "which", "who"}
+)
+"""Words that begin a phrase of their own: a run of deletions is looked at phrase by phrase."""
+CONJUNCTIONS = frozenset({"and", "or", ",", "&"})
+"""What joins two subjects to one that is many, marks among them."""
+AFTER_OBJECT = _list("? . , ! in on at to for from with by after before during when while as and or about")
+"""What can follow an object and hardly a possessor or a subject."""
+
+AUXILIARIES = _list("am is are was were do does did has have had can could will would shall should may might must")
+SECOND_VERBS = frozenset({"be", "been", "become", "get", "have"})
+"""Verbs that may follow an auxiliary and its subject, and are surely verbs there."""
+SINGULAR_TO_PLURAL = {"is": "are", "was": "were", "has": "have", "does": "do"}
+SINGULAR_TO_PLURAL_NOT = {"isn": "aren", "wasn": "weren", "hasn": "haven", "doesn": "don"}
+"""The same before "'t"."""
+
+QUESTION_WORDS = frozenset({"who", "whom", "whose", "what", "which", "when", "where", "why", "how"})
+OBJECT_QUESTION_WORDS = frozenset({"what", "who", "whom", "which"})
+"""A question that starts so may well end in a preposition: "What is it known for?"."""
+QUESTION_STARTS = QUESTION_WORDS | (AUXILIARIES - {"shall", "must"}) | {"any", "anything", "and", "or", "so", "tell"}
+"""How questions begin whose "?" was left out or cut off."""
+EXCLAMATIONS = frozenset({"yes", "no", "really"})
+
+APOSTROPHES = frozenset("'’")
+SUFFIXES = frozenset(("s", "t", "re", "ve", "ll", "d", "m"))
+"""What follows an apostrophe inside a word: band's, didn't, they're, we've, she'll, he'd, I'm."""
+PREFIXES = frozenset("odl")
+"""What stands before an apostrophe inside a word: o'clock, O'Brien; D'Angelo; L'Oreal."""
+ABBREVIATIONS = frozenset(("mr", "mrs", "ms", "dr", "st", "jr", "sr", "vs", "no"))
+"""Words whose dots end no sentence."""
+ENDS = frozenset("?.!")
+"""Marks that end a question."""
+
+_IN_BOTH = """
 a an the
-i me my mine myself you your yours yourself yourselves he him his himself she her hers herself it its itself we us our
-ours ourselves they them their theirs themselves one ones this that these those there here
+me my mine you your yours he him his himself she her hers herself it its itself we us our ours they them their theirs
+themselves one ones this that these those there here
 who whom whose which what when where why how whatever whichever whoever
-about above across after against along among around as at before behind below beneath beside besides between beyond by
+about above across after against along among around as at before behind below beneath besides between beyond by
 despite down during except for from in inside into like near of off on onto out outside over past per since through
-throughout till to toward towards under until up upon via with within without
+throughout to under until up upon via with within without
 and but or nor so yet if because although though while whereas than whether then
 am is are was were be been being do does did doing done have has had having can could may might must shall should will
 would ought
-not no any some every each either neither both all another other others else also too very just only even ever again
-still already more most much many such same own
-s t d ll m re ve n
+not no any some every each either neither both all another other also too just only even still more most much many such
+same
 """
-CLOSED_CLASS = frozenset(_CLOSED.split())
+CLOSED_CLASS = _list(
+    f"""{_IN_BOTH}
+    i myself yourself yourselves ourselves beside till toward towards others else very ever again already own
+    s t d ll m re ve n"""
+)
+"""The closed classes: words that hold a text together and are not what it is about."""
+NEVER_NAMES = _list(
+    f"""{_IN_BOTH}
+    none someone anyone everyone something anything everything nothing unless aside apart regarding concerning according
+    need dare get got give gave given make made take took taken go went gone come came say said says
+    tell describe explain name list show find compare define discuss mention identify please know think see talk let
+    isn aren wasn weren don doesn didn haven hasn hadn couldn won wouldn shouldn
+    okay ok yes well oh hi hello thanks now next later once first last few several further however otherwise instead
+    """
+)
+"""Words that start sentences without being names. They are never written with a capital on the strength of one seen
+elsewhere ("It", the film), and lose the capital they had when they no longer come first."""
+
+
+def is_word(form: str) -> bool:
+    """Return whether ``form`` has a letter or digit."""
+    return form.isalnum() or any(map(str.isalnum, form))
 
 
 def is_content(form: str) -> bool:

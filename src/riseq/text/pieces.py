@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -30,19 +29,11 @@ _SPECIALS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Encoding:
-    """A word sequence in pieces: the piece ids, and for each word the index of its first piece."""
-
-    ids: list[int]
-    firsts: list[int]
-
-
 class Pieces:
     """A word-piece vocabulary (BERT's or MPNet's) that cuts words, as ``riseq.text.words`` makes them, into pieces."""
 
     def __init__(self, vocabulary: Mapping[str, int], source: str = "the vocabulary") -> None:
-        """Take piece -> id; ``source`` names the vocabulary in errors."""
+        """Make the cutter of a vocabulary, piece -> id; ``source`` names it in errors."""
         self._vocabulary = dict(vocabulary)
         self._source = source
         self.cls_id, self.sep_id, self.pad_id, self.unk_id = (
@@ -86,14 +77,9 @@ class Pieces:
     def _cut(self, word: str) -> tuple[int, ...]:
         return tuple(token.id for token in self._tokenize(word))
 
-    def encode(self, words: Iterable[str]) -> Encoding:
-        """Return the pieces of all ``words`` in a row; no special pieces are added."""
-        ids: list[int] = []
-        firsts: list[int] = []
-        for word in words:
-            firsts.append(len(ids))
-            ids.extend(self.cut(word))
-        return Encoding(ids, firsts)
+    def encode(self, words: Iterable[str]) -> list[int]:
+        """Return the ids of the pieces of all ``words`` in a row; no special pieces are added."""
+        return [piece for word in words for piece in self.cut(word)]
 
     def spell(self, word: str) -> tuple[str, ...]:
         """Return the pieces of one word as strings, ``##`` on all but the first."""

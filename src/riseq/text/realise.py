@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from riseq.core.edits import MARKER, Edit, Op, apply
+from riseq.core.edits import MARKER, Edit, Op, apply, find_runs
 from riseq.text.casing import Spelling, capitalise, find_sentence_starts, has_first_capital, lower_first
-from riseq.text.spacing import Token, is_word, needs_space
+from riseq.text.lexicon import is_word
+from riseq.text.spacing import Token, needs_space
 from riseq.text.words import Word, split
 from riseq.types import Step, TextEdit
-
-_GONE = (Op.DELETE, Op.SUBSTITUTE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +50,15 @@ def realise(
 
 
 def _find_spans(words: Sequence[Word], edits: Sequence[Edit]) -> list[_Span]:
-    """Return the edits that have an effect, neighbours as one."""
-    spans: list[_Span] = []
-    position = 0
-    while position < len(edits):
-        edit, first = edits[position], position
-        position += 1
-        if edit.op in _GONE:
-            while position < len(edits) and edits[position].op is edit.op:
-                position += 1
-            old = tuple(word.form for word in words[first - 1 : position - 1])
-            if edit.phrase != old:
-                spans.append(_Span(edit.op if edit.phrase else Op.DELETE, first, position - 1, edit.phrase))
-        elif edit.phrase and edit.op is Op.INSERT:
-            spans.append(_Span(Op.INSERT, first, first, edit.phrase))
+    """Return the edits that have an effect, neighbours that go the same way as one."""
+    spans = []
+    for run in find_runs([edit.op for edit in edits], alike=True):
+        op, phrase = edits[run.start].op, edits[run.start].phrase
+        if op is Op.INSERT:
+            inserts = [(index, edits[index].phrase) for index in range(run.start, run.stop)]
+            spans += [_Span(op, index, index, inserted) for index, inserted in inserts if inserted]
+        elif phrase != tuple(word.form for word in words[run.start - 1 : run.stop - 1]):
+            spans.append(_Span(op if phrase else Op.DELETE, run.start, run.stop - 1, phrase))
     return spans
 
 
@@ -90,15 +84,16 @@ def _edit(
     for span, start, end in written:
         old_start, old_end = _locate(words, span)
         least = None if probabilities is None else min(probabilities[span.first : span.last + 1])
-        changes.append(TextEdit(span.op, old_start, old_end, text[old_start:old_end], _join(tokens, start, end), least))
+        new = _join(text, words, tokens, start, end)
+        changes.append(TextEdit(span.op, old_start, old_end, text[old_start:old_end], new, least))
     return tokens, tuple(changes)
 
 
 def _locate(words: Sequence[Word], span: _Span) -> tuple[int, int]:
     if span.op is not Op.INSERT:
         return words[span.first - 1].start, words[span.last - 1].end
-    place = words[span.first - 1].end if span.first else words[0].start if words else 0
-    return place, place
+    at = words[span.first - 1].end if span.first else words[0].start if words else 0
+    return at, at
 
 
 def _keep(text: str, words: Sequence[Word], index: int) -> Token:
@@ -109,37 +104,37 @@ def _keep(text: str, words: Sequence[Word], index: int) -> Token:
 
 
 def _recapitalise(text: str, words: Sequence[Word], tokens: Sequence[Token], spelling: Spelling) -> list[Token]:
-    """Return the tokens with the capitals that their new places ask for."""
+    """Return the tokens with the capitals that their new positions ask for."""
     result = list(tokens)
-    for place, token in enumerate(tokens):
-        if _has_lost_name(text, words, tokens, place) and spelling.is_ordinary(token.form):
-            result[place] = lower_first(token)
+    for position, token in enumerate(tokens):
+        if _has_lost_name(text, words, tokens, position) and spelling.is_ordinary(token.form):
+            result[position] = lower_first(token)
     old = next((index for index, word in enumerate(words) if is_word(word.form)), None)
-    new = next((place for place, token in enumerate(tokens) if is_word(token.form)), None)
+    new = next((position for position, token in enumerate(tokens) if is_word(token.form)), None)
     if old is None or new is None or tokens[new].index == old or not has_first_capital(_surface(text, words[old])):
         return result
     # The first letter is a capital because the input's was; the word it was on keeps it only if it is a name.
     result[new] = capitalise(result[new])
-    for place, token in enumerate(result):
+    for position, token in enumerate(result):
         if token.index == old and spelling.is_ordinary(token.form):
-            result[place] = lower_first(token)
+            result[position] = lower_first(token)
     return result
 
 
-def _has_lost_name(text: str, words: Sequence[Word], tokens: Sequence[Token], place: int) -> bool:
+def _has_lost_name(text: str, words: Sequence[Word], tokens: Sequence[Token], position: int) -> bool:
     """Return whether the token had its capital from a name that is gone: "The" of "The Cult's tour" in "the tour"."""
-    index = tokens[place].index
+    index = tokens[position].index
     if index is None or index + 1 == len(words):
         return False
-    if not (has_first_capital(tokens[place].surface) and has_first_capital(_surface(text, words[index + 1]))):
+    if not (has_first_capital(tokens[position].surface) and has_first_capital(_surface(text, words[index + 1]))):
         return False
     starts = find_sentence_starts(text)
     if index in starts:
         return False
-    names_before = [token for token in tokens[:place][-1:] if has_first_capital(token.surface)]
+    names_before = [token for token in tokens[:position][-1:] if has_first_capital(token.surface)]
     if any(name.index == index - 1 and name.index not in starts for name in names_before):
         return False
-    return place + 1 == len(tokens) or tokens[place + 1].index != index + 1
+    return position + 1 == len(tokens) or tokens[position + 1].index != index + 1
 
 
 def _surface(text: str, word: Word) -> str:
@@ -149,14 +144,15 @@ def _surface(text: str, word: Word) -> str:
 def _write(text: str, words: Sequence[Word], tokens: Sequence[Token]) -> str:
     if not tokens:
         return ""
-    parts = [text[: words[0].start]] if tokens[0].index == 0 else []
-    for position, token in enumerate(tokens):
-        if position:
-            parts.append(_space(text, words, tokens, position))
-        parts.append(token.surface)
-    if tokens[-1].index is not None and tokens[-1].index == len(words) - 1:
-        parts.append(text[words[-1].end :])
-    return "".join(parts)
+    before = text[: words[0].start] if tokens[0].index == 0 else ""
+    after = text[words[-1].end :] if tokens[-1].index == len(words) - 1 else ""
+    return before + _join(text, words, tokens, 0, len(tokens)) + after
+
+
+def _join(text: str, words: Sequence[Word], tokens: Sequence[Token], start: int, end: int) -> str:
+    """Return the tokens from ``start`` to ``end`` as they are written among the others."""
+    spaces = ["", *(_space(text, words, tokens, position) for position in range(start + 1, end))]
+    return "".join(space + token.surface for space, token in zip(spaces, tokens[start:end], strict=False))
 
 
 def _space(text: str, words: Sequence[Word], tokens: Sequence[Token], position: int) -> str:
@@ -164,13 +160,3 @@ def _space(text: str, words: Sequence[Word], tokens: Sequence[Token], position: 
     if before is not None and after == before + 1:
         return text[words[before].end : words[after].start]
     return " " if needs_space(tokens, position) else ""
-
-
-def _join(tokens: Sequence[Token], start: int, end: int) -> str:
-    """Return the tokens from ``start`` to ``end`` as they are written among the others."""
-    parts = []
-    for position in range(start, end):
-        if position > start and needs_space(tokens, position):
-            parts.append(" ")
-        parts.append(tokens[position].surface)
-    return "".join(parts)

@@ -7,13 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
+from riseq.text.lexicon import APOSTROPHES, PREFIXES, SUFFIXES, is_word
 from riseq.text.words import split
 
-APOSTROPHES = frozenset("'’")
-SUFFIXES = frozenset(("s", "t", "re", "ve", "ll", "d", "m"))
-"""What follows an apostrophe inside a word: band's, didn't, they're, we've, she'll, he'd, I'm."""
-
-_PREFIXES = frozenset("odl")  # o'clock, O'Brien; D'Angelo; L'Oreal
 _CLOSERS = frozenset(".,;:!?)]}%…”»，。？！、；：）】」』")
 _OPENERS = frozenset("([{$#@“‘«¿¡（【「『")
 _JOINERS = frozenset("-‐‑/\\_")
@@ -64,11 +60,6 @@ def needs_space(tokens: Sequence[Token], position: int) -> bool:
 def is_mark(form: str) -> bool:
     """Return whether ``form`` is a word of its own even without spaces: punctuation or an ideograph."""
     return len(form) == 1 and len(split(f"a{form}a")) == 3
-
-
-def is_word(form: str) -> bool:
-    """Return whether ``form`` has a letter or digit."""
-    return form.isalnum() or any(map(str.isalnum, form))
 
 
 def _is_ideograph(form: str) -> bool:
@@ -129,7 +120,7 @@ def _is_inside(tokens: Sequence[Token], position: int) -> bool:
     if after.form in SUFFIXES and is_word(before.form):
         # The chord 'd' is in quotation marks.
         return position + 2 == len(tokens) or tokens[position + 2].form != token.form
-    return token.index is None and before.form in _PREFIXES and is_word(after.form)
+    return token.index is None and before.form in PREFIXES and is_word(after.form)
 
 
 def _was_open(token: Token) -> bool:

@@ -38,7 +38,7 @@ def draw_guided(
     index: PhraseIndex,
     method: Literal["dps", "posterior"],
 ) -> Actions:
-    """Return edits drawn by dynamic programming (Eq. 6-9), weighted by their reward (Eq. 5)."""
+    """Return edits drawn by dynamic programming (Eq. 8-11), weighted by their reward (Eq. 7)."""
     drawn = core.sample_seeded(sources, targets, log_policies, seeds, method)
     phrases = core.lookup_phrases(targets.values, drawn.phrase_start, drawn.phrase_end, index)
     weights = reward(sources, targets, drawn.ops, phrases, index)
@@ -73,7 +73,7 @@ def take_actions(actions: Actions, offsets: NDArray[np.int64], index: NDArray[np
 def reward(
     sources: Packed, targets: Packed, ops: Ops, phrases: NDArray[np.int64], index: PhraseIndex
 ) -> NDArray[np.float64]:
-    """Return Eq. 5 for each state, with the state that the vocabulary's phrases really reach."""
+    """Return Eq. 7 for each state, with the state that the vocabulary's phrases really reach."""
     return core.rewards(sources, reach(sources, ops, phrases, index), targets, ops)
 
 

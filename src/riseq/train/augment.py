@@ -9,21 +9,13 @@ import numpy as np
 
 from riseq.core.edits import MARKER, Op
 from riseq.core.levenshtein import gold_edits
+from riseq.text.lexicon import AFTER_OBJECT, HE, IT, SHE, VAGUE_WORDS
 from riseq.text.words import forms
 from riseq.types import Example
 
-# What each kind of thing is called again, by role: subject, object, possessor before a noun, possessor alone.
-_PRONOUNS = {
-    "man": ("he", "him", "his", "his"),
-    "woman": ("she", "her", "her", "hers"),
-    "thing": ("it", "it", "its", "its"),
-}
+_PRONOUNS = {"man": HE, "woman": SHE, "thing": IT}
+"""What each kind of thing is called again, by role."""
 _KIND_OF = {form: kind for kind, forms_of_kind in _PRONOUNS.items() for form in forms_of_kind}
-_VAGUE = "the a an this that these those other any some of in on at to for his her their its"
-_TOO_VAGUE = frozenset(_VAGUE.split())
-# What can follow an object and hardly a possessor or a subject.
-_AFTER = "? . , ! in on at to for from with by after before during when while as and or about"
-_AFTER_OBJECT = frozenset(_AFTER.split())
 
 
 def drop_answers(examples: Sequence[Example], share: float, rng: np.random.Generator) -> list[Example]:
@@ -80,7 +72,7 @@ def find_mention(example: Example) -> Mention | None:
         if words[-2:] == ("'", "s"):
             words = words[:-2]
         phrase = edits[at].phrase
-        if len(phrase) == 1 and phrase[0] in _KIND_OF and words and not set(words) <= _TOO_VAGUE:
+        if len(phrase) == 1 and phrase[0] in _KIND_OF and words and not set(words) <= VAGUE_WORDS:
             found.append(Mention(words, _KIND_OF[phrase[0]]))
         at = end
     kinds = {(m.words, m.kind) for m in found}
@@ -127,7 +119,7 @@ def swap_mention(example: Example, old: Mention, new: Mention) -> Example | None
 
 
 def _rewrite(words: list[str], old: Mention, new: Mention) -> list[str]:
-    parts = set(old.words) - _TOO_VAGUE
+    parts = set(old.words) - VAGUE_WORDS
     output: list[str] = []
     at = 0
     while at < len(words):
@@ -155,7 +147,7 @@ def _pronoun(words: list[str], at: int, old: str, new: str) -> str:
     role = roles[0]
     follows = words[at + 1] if at + 1 < len(words) else "?"
     if word == "her":  # object or possessor: the word after it decides
-        role = 1 if follows in _AFTER_OBJECT else 2
+        role = 1 if follows in AFTER_OBJECT else 2
     elif word == "it":  # subject or object: one follows a verb or a preposition, which a list can only guess
-        role = 1 if follows in _AFTER_OBJECT else 0
+        role = 1 if follows in AFTER_OBJECT else 0
     return _PRONOUNS[new][role]

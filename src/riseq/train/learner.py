@@ -233,7 +233,7 @@ class Learner:
     def _polish_loss(self, forward: Forward, real: NDArray[np.bool_]) -> Tensor:
         """Return the policy-gradient loss of the policy's own samples, each against the others of its state.
 
-        The reward is the first factor of Eq. 5, 1 / (1 + LD(y^(t+1), y*)).
+        The reward is the first factor of Eq. 7, 1 / (1 + LD(y^(t+1), y*)).
         """
         work, policy, samples = forward.work, self.policy, self.settings.polish_samples
         rows, width = real.shape

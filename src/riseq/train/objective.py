@@ -1,4 +1,4 @@
-"""The losses: plain functions of log-probabilities and of what was done (Eq. 2)."""
+"""The losses: plain functions of log-probabilities and of what was done (Eq. 4)."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def build_network(backbone: Backbone, lexicon: Lexicon, settings: TrainSettings)
         dropout=settings.dropout,
     )
     network = RiseNetwork(config, lexicon.pieces.cls_id)
-    initialise(network, backbone, [lexicon.pieces.encode(phrase).ids for phrase in lexicon.phrases])
+    initialise(network, backbone, [lexicon.pieces.encode(phrase) for phrase in lexicon.phrases])
     return network
 
 

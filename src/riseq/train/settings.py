@@ -41,8 +41,8 @@ class TrainSettings:
     method: Literal["rise", "mle", "epsilon"] = "rise"  # rise; mle is -MLD; epsilon is -DPS
     sampler: Literal["dps", "posterior"] = "dps"  # rise draws by the paper's expectation, or by the exact posterior
     epsilon: float = 0.2  # how often the epsilon method draws at random, per word and per phrase
-    reward_floor: float | None = 0.0  # rewards below are raised to it; none: Eq. 5 as it stands
-    reward_scale: Literal["paper", "bounded"] = "paper"  # bounded: Eq. 5 over the best reward the pair can have
+    reward_floor: float | None = 0.0  # rewards below are raised to it; none: Eq. 7 as it stands
+    reward_scale: Literal["paper", "bounded"] = "paper"  # bounded: Eq. 7 over the best reward the pair can have
     own_share: float = 0.5  # states the policy reached itself, as a share of the pairs
     stop_share: float = 0.1  # finished states (y*, y*), as a share of the pairs
     passes: int = 3  # editing passes of the dev scores

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from riseq.engine.backends import Divisible
+from riseq.engine.backends import ParallelBackend
 from riseq.engine.backends.onnx_runtime import CPU, CUDA, OnnxBackend, pick_providers
 from riseq.engine.simplifier import MANY, Simplifier
 from tiny_model import export_tiny, make_examples
@@ -26,13 +26,13 @@ def test_cuda_runs_float32_where_it_is(precision: str, available: list[str], pic
 def test_many_rows_side_by_side_say_what_each_says_alone(tmp_path_factory: pytest.TempPathFactory) -> None:
     _, folder = export_tiny(tmp_path_factory.getbasetemp(), "bert", "int8")
     engine = Simplifier.load(folder, threads=2)
-    assert isinstance(engine.backend, Divisible)
+    assert isinstance(engine.backend, ParallelBackend)
     assert engine.backend.workers == 2
     examples = make_examples(MANY + 30)
     assert sum(bool(example.context) for example in examples) > MANY
     together = list(engine.batch(examples))
     assert together == [engine(example.question, example.context) for example in examples]
-    assert engine.backend.alone() is engine.backend.alone()
+    assert engine.backend.single_threaded() is engine.backend.single_threaded()
 
 
 def test_one_thread_or_float32_is_not_divided(tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riseq.core.edits import DELETE, KEEP, MARKER, Edit, Op, apply
-from riseq.engine.rules.agreement import repair
+from riseq.engine.rules.agreement import fix_agreement
 from riseq.text.realise import realise
 from riseq.text.words import forms
 
@@ -106,7 +106,7 @@ def read(case: str) -> tuple[str, list[Edit]]:
 )
 def test_cases(case: str, expected: str, why: str) -> None:
     text, edits = read(case)
-    assert realise(text, repair([MARKER, *forms(text)], edits)).text == expected, why
+    assert realise(text, fix_agreement([MARKER, *forms(text)], edits)).text == expected, why
 
 
 @pytest.mark.parametrize("case", ["Was [the band|they] it?", "an [old] house", "[Ada|she]'s house", "to the [Wall|it]"])
@@ -114,7 +114,7 @@ def test_fixed_words_are_left_alone(case: str) -> None:
     text, edits = read(case)
     words = [MARKER, *forms(text)]
     kept = {at for at, edit in enumerate(edits) if edit.op is Op.KEEP}
-    assert [edit for at, edit in enumerate(repair(words, edits, kept)) if at in kept] == [KEEP] * len(kept)
+    assert [edit for at, edit in enumerate(fix_agreement(words, edits, kept)) if at in kept] == [KEEP] * len(kept)
 
 
 SAID = ("it", "they", "he", "the", "a", "an", "his", "in", "was", "old")
@@ -134,7 +134,7 @@ def test_whatever_the_edits_they_stay_edits(rows: list[tuple[str, Edit]], fixed:
     for _, edit in rows:
         inside = edit.op is Op.SUBSTITUTE and edits[-1].op is Op.SUBSTITUTE
         edits.append(Edit(Op.SUBSTITUTE) if inside else edit)
-    repaired = repair(words, edits, fixed)
+    repaired = fix_agreement(words, edits, fixed)
     assert len(apply(words, repaired)) <= len(apply(words, edits)), "rules write anew or drop, they add nothing"
     for at, (was, now) in enumerate(zip(edits, repaired, strict=True)):
         if at in fixed and was.op in (Op.KEEP, Op.INSERT):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from riseq.core.edits import MARKER, Op
-from riseq.engine.rules.new_information import Said, hold_back
+from riseq.engine.rules.new_information import DialogueWords, keep_new_information
 
 WORDS = f"{MARKER} what is the weather like in nairobi in july ?".split()
 NAIROBI = ["How big is Nairobi?", "It has 4 million people."]
@@ -17,7 +17,7 @@ def guard(ops: str, sureness: float, context: list[str], better: float = 1.0) ->
     scores = np.full((len(ops), 4), -9, dtype=np.float32)
     scores[:, Op.KEEP] = -2
     scores[np.arange(len(ops)), found] = -2 + better
-    hold_back(scores, found, WORDS, Said(context), sureness)
+    keep_new_information(scores, found, WORDS, DialogueWords(context), sureness)
     return "".join("KDIS"[op] for op in found)
 
 
@@ -40,8 +40,8 @@ def test_what_the_network_is_sure_of_goes() -> None:
 
 
 def test_a_plural_was_said_with_its_singular() -> None:
-    assert "nairobi" in Said(["the Nairobis"])
-    assert "july" not in Said([])
+    assert "nairobi" in DialogueWords(["the Nairobis"])
+    assert "july" not in DialogueWords([])
 
 
 @pytest.mark.parametrize(
@@ -54,4 +54,4 @@ def test_a_plural_was_said_with_its_singular() -> None:
     ],
 )
 def test_answers_are_no_questions(context: list[str], expected: bool) -> None:
-    assert Said(context).has_answers is expected
+    assert DialogueWords(context).has_answers is expected

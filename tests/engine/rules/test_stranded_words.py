@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from riseq.core.edits import DELETE, KEEP, MARKER, Edit, apply
-from riseq.engine.rules.stranded_words import mend
+from riseq.engine.rules.stranded_words import fix_stranded_words
 
 CASES = [
     ("do bikes need insurance in [germany] ?", "do bikes need insurance ?", "a preposition goes with its object"),
@@ -30,9 +30,9 @@ def read(marked: str) -> tuple[list[str], list[Edit]]:
 @pytest.mark.parametrize(("marked", "expected", "why"), CASES, ids=[case[2] for case in CASES])
 def test_cases(marked: str, expected: str, why: str) -> None:
     words, edits = read(marked)
-    assert " ".join(apply(words, mend(words, edits))[1:]) == expected, why
+    assert " ".join(apply(words, fix_stranded_words(words, edits))[1:]) == expected, why
 
 
 def test_fixed_words_stay() -> None:
     words, edits = read("do bikes need insurance in [germany] ?")
-    assert mend(words, edits, fixed={5}) == edits
+    assert fix_stranded_words(words, edits, fixed={5}) == edits

@@ -9,24 +9,24 @@ from numpy.typing import NDArray
 
 from riseq.model.inputs import Batch, SpanBatch
 
-Scores = NDArray[np.float32]
+ScoreArray = NDArray[np.float32]
 
 
-class Reading(Protocol):
-    """What a network made of one batch; it holds the states that phrases are scored from."""
+class BatchScores(Protocol):
+    """A network's scores of one batch: of its edits, and later of phrases, from states that it holds."""
 
     @property
-    def edits_BWE(self) -> Scores:
+    def edits_BWE(self) -> ScoreArray:
         """Log-probabilities of the four edits at each word, the marker's first."""
         ...
 
-    def score_phrases(self, spans: SpanBatch) -> Scores:
+    def score_phrases(self, spans: SpanBatch) -> ScoreArray:
         """Return the log-probabilities [N, P] of all phrases at each span, of which there is at least one."""
         ...
 
 
 class Backend(Protocol):
-    """A network that reads batches."""
+    """A network that scores batches."""
 
     @property
     def max_pieces(self) -> int:
@@ -38,13 +38,13 @@ class Backend(Protocol):
         """How many pieces, padding counted, it likes to read at once; a longer row still comes alone."""
         ...
 
-    def read(self, batch: Batch) -> Reading:
-        """Return what the network makes of ``batch``."""
+    def score(self, batch: Batch) -> BatchScores:
+        """Return the scores of ``batch``."""
         ...
 
 
 @runtime_checkable
-class Divisible(Protocol):
+class ParallelBackend(Protocol):
     """A backend that many rows are better read by side by side, each on one thread, than one after the other on all."""
 
     @property
@@ -52,6 +52,6 @@ class Divisible(Protocol):
         """How many may read at a time."""
         ...
 
-    def alone(self) -> Backend:
+    def single_threaded(self) -> Backend:
         """Return the same network on one thread; it may be called from several threads at once."""
         ...

@@ -13,9 +13,9 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from riseq.engine.backends import Scores
+from riseq.engine.backends import ScoreArray
+from riseq.model.folder import LAYOUT, ExportedModel, load_exported
 from riseq.model.inputs import Batch, SpanBatch
-from riseq.model.onnx_folder import LAYOUT, Exported, read_exported
 from riseq.types import InputError
 
 FLOAT_BATCH_PIECES = 2_048
@@ -26,17 +26,17 @@ CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 
 
 @dataclass(frozen=True, slots=True)
-class OnnxReading:
+class OnnxScores:
     """A batch's edit scores, and the tensors that the phrase graph takes."""
 
-    edits_BWE: Scores
-    states_BLD: Scores
-    pieces_BLD: Scores
+    edits_BWE: ScoreArray
+    states_BLD: ScoreArray
+    pieces_BLD: ScoreArray
     mask_BL: NDArray[np.bool_]
     phraser: Any
     span_pieces: int
 
-    def score_phrases(self, spans: SpanBatch) -> Scores:
+    def score_phrases(self, spans: SpanBatch) -> ScoreArray:
         """Return the log-probabilities [N, P] of all phrases at each span."""
         # Rows without a span stay out: the graph makes keys and values of every row it is given.
         rows, row_N = np.unique(spans.row_N, return_inverse=True)
@@ -51,22 +51,23 @@ class OnnxReading:
             "places": np.minimum(places_NS, self.mask_BL.shape[1] - 1),
             "lengths": length_N,
         }
-        scores: Scores = self.phraser.run(["phrases"], feeds)[0]
+        scores: ScoreArray = self.phraser.run(["phrases"], feeds)[0]
         return scores
 
 
 class OnnxBackend:
     """An exported model in onnxruntime: on the GPU where it is one of float32 and onnxruntime can, else on the CPU."""
 
-    def __init__(self, exported: Exported, folder: Path, threads: int | None = None) -> None:
+    def __init__(self, exported: ExportedModel, folder: Path, threads: int | None = None) -> None:
         """Open the two graphs; ``threads`` is how many cores one call may use, all of them where it is None."""
-        self.max_pieces = exported.max_pieces
+        self.max_pieces, self.precision = exported.max_pieces, exported.precision
+        self.threads = threads or count_cores()
         # An int8 graph scales a tensor by the largest value in it, so neighbours in a batch would change each other's
         # scores: there each row is read alone, and a question has one answer whatever stands beside it.
         self.batch_pieces = 1 if exported.precision == "int8" else FLOAT_BATCH_PIECES
         providers = pick_providers(exported.precision, onnxruntime.get_available_providers())
-        self.workers = (threads or count_cores()) if exported.precision == "int8" else 1
-        self._alone: OnnxBackend | None = None
+        self.workers = self.threads if exported.precision == "int8" else 1
+        self._single: OnnxBackend | None = None
         self._lock = Lock()
         self._reopen = (folder.resolve(), threads)
         self._span_pieces = exported.span_pieces
@@ -83,28 +84,32 @@ class OnnxBackend:
                 "they don't belong together"
             )
 
+    def __repr__(self) -> str:
+        device = "cuda" if CUDA in self._encoder.get_providers() else "cpu"
+        return f"OnnxBackend(precision={self.precision!r}, device={device!r}, threads={self.threads})"
+
     def __reduce__(self) -> tuple[Callable[[Path, int | None], OnnxBackend], tuple[Path, int | None]]:
         # Sessions don't travel to another process; the folder does.
         return _reopen, self._reopen
 
-    def read(self, batch: Batch) -> OnnxReading:
-        """Return what the encoder makes of ``batch``."""
+    def score(self, batch: Batch) -> OnnxScores:
+        """Return the scores of ``batch``."""
         mask = batch.mask_BL
         feeds = {"ids": batch.ids_BL, "types": batch.types_BL, "mask": mask, "firsts": batch.firsts_BW[:, :-1]}
         edits, states, pieces = self._encoder.run(
             ["edits", "states", "pieces"], {name: feed for name, feed in feeds.items() if name in self._takes}
         )
-        return OnnxReading(edits, states, pieces, mask, self._phraser, self._span_pieces)
+        return OnnxScores(edits, states, pieces, mask, self._phraser, self._span_pieces)
 
-    def alone(self) -> OnnxBackend:
+    def single_threaded(self) -> OnnxBackend:
         """Return the same model on one thread, opened when first asked for: its weights are in memory once more.
 
         Threads that share a row wait for each other at every matrix; side by side on rows of their own they don't.
         """
         with self._lock:
-            if self._alone is None:
-                self._alone = _reopen(self._reopen[0], 1)
-            return self._alone
+            if self._single is None:
+                self._single = _reopen(self._reopen[0], 1)
+            return self._single
 
 
 def count_cores() -> int:
@@ -113,7 +118,7 @@ def count_cores() -> int:
 
 
 def _reopen(folder: Path, threads: int | None) -> OnnxBackend:
-    return OnnxBackend(read_exported(folder), folder, threads)
+    return OnnxBackend(load_exported(folder), folder, threads)
 
 
 def pick_providers(precision: str, available: Sequence[str]) -> list[str]:

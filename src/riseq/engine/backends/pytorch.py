@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from riseq.engine.backends import Scores
+from riseq.engine.backends import ScoreArray
 from riseq.model.inputs import Batch, SpanBatch
 from riseq.model.network import Inputs, RiseNetwork, Spans
 
@@ -20,15 +20,15 @@ GPU_BATCH_PIECES = 131_072
 
 
 @dataclass(frozen=True, slots=True)
-class TorchReading:
+class TorchScores:
     """A batch's edit scores, and the tensors that phrases are scored from."""
 
-    edits_BWE: Scores
+    edits_BWE: ScoreArray
     backend: TorchBackend
     inputs: Inputs
     states_BLD: Tensor
 
-    def score_phrases(self, spans: SpanBatch) -> Scores:
+    def score_phrases(self, spans: SpanBatch) -> ScoreArray:
         """Return the log-probabilities [N, P] of all phrases at each span."""
         put = self.backend.put
         sent = Spans(put(spans.row_N), put(spans.start_N), put(spans.end_N))
@@ -46,6 +46,11 @@ class TorchBackend:
         self.max_pieces = backbone.max_positions - backbone.position_offset
         self.batch_pieces = GPU_BATCH_PIECES if self.device.type == "cuda" else CPU_BATCH_PIECES
 
+    def __repr__(self) -> str:
+        precision = "bfloat16" if self.device.type == "cuda" else "float32"
+        threads = torch.get_num_threads()
+        return f"TorchBackend(precision={precision!r}, device={str(self.device)!r}, threads={threads})"
+
     def put(self, array: NDArray[np.generic]) -> Tensor:
         """Return the array on the device."""
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
@@ -56,16 +61,16 @@ class TorchBackend:
             return torch.autocast("cuda", dtype=torch.bfloat16)
         return contextlib.nullcontext()
 
-    def read(self, batch: Batch) -> TorchReading:
-        """Return what the network makes of ``batch``."""
+    def score(self, batch: Batch) -> TorchScores:
+        """Return the scores of ``batch``."""
         arrays = (batch.ids_BL, batch.types_BL, batch.mask_BL, batch.firsts_BW[:, :-1])
         inputs = Inputs(*(self.put(array) for array in arrays))
         with torch.inference_mode(), self.autocast():
             states = self.network.encode(inputs)
             edits = self.network.score_edits(states, inputs.firsts_BW)
-        return TorchReading(_fetch(edits), self, inputs, states)
+        return TorchScores(_fetch(edits), self, inputs, states)
 
 
-def _fetch(scores: Tensor) -> Scores:
-    fetched: Scores = scores.float().cpu().numpy()
+def _fetch(scores: Tensor) -> ScoreArray:
+    fetched: ScoreArray = scores.float().cpu().numpy()
     return fetched

@@ -8,52 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from riseq.core.edits import DELETE, KEEP, Edit, Op
-
-PREPOSITIONS = frozenset({"in", "of", "on", "at", "for", "from", "by", "with", "about", "during", "after", "before"})
-DETERMINERS = frozenset(
-    {"the", "a", "an", "this", "that", "these", "those", "his", "her", "its", "their", "my", "your"}
-)
-AUXILIARIES = frozenset(
-    {"am", "is", "are", "was", "were", "do", "does", "did", "has", "have", "had"}
-    | {"can", "could", "will", "would", "shall", "should", "may", "might", "must"}
-)
-_ENDS = frozenset("?.!")
-_OBJECTS = frozenset({"what", "who", "whom", "which"})
-"""A question that starts so may well end in a preposition: "What is it known for?"."""
+from riseq.core.edits import DELETE, KEEP, Edit, Op, find_runs
+from riseq.text.lexicon import DETERMINERS, ENDS, OBJECT_QUESTION_WORDS, PREPOSITIONS
 
 
-def mend(words: Sequence[str], edits: Sequence[Edit], fixed: Collection[int] = ()) -> list[Edit]:
+def fix_stranded_words(words: Sequence[str], edits: Sequence[Edit], fixed: Collection[int] = ()) -> list[Edit]:
     """Return the edits with stranded words seen to; both start with the marker's position, ``fixed`` ones are kept.
 
     - "insurance in [Germany]?": a preposition whose object goes, up to the end, goes with it.
     - "goals [for Argentina in] the final": a preposition stays before an object that stays.
     - "type [2] diabetes": a number alone is not what the dialogue already said.
     """
-    mended = list(edits)
-    at = 1
-    while at < len(mended):
-        if mended[at].op is not Op.DELETE:
-            at += 1
-            continue
-        end = at
-        while end < len(mended) and mended[end].op is Op.DELETE:
-            end += 1
-        _mend_run(words, mended, at, end, fixed)
-        at = end
-    return mended
+    repaired = list(edits)
+    for run in find_runs([edit.op for edit in edits], (Op.DELETE,)):
+        _fix_around(words, repaired, run.start, run.stop, fixed)
+    return repaired
 
 
-def _mend_run(words: Sequence[str], edits: list[Edit], start: int, end: int, fixed: Collection[int]) -> None:
-    """Mend around the deletion of ``words[start:end]``."""
+def _fix_around(words: Sequence[str], edits: list[Edit], start: int, end: int, fixed: Collection[int]) -> None:
+    """See to the words around the deletion of ``words[start:end]``."""
     kept_after = end < len(words) and edits[end].op in (Op.KEEP, Op.INSERT)
-    if end - start == 1 and words[start].isdigit() and kept_after and words[end] not in _ENDS:
+    if end - start == 1 and words[start].isdigit() and kept_after and words[end] not in ENDS:
         edits[start] = KEEP
         return
     if end - start > 1 and words[end - 1] in PREPOSITIONS and kept_after and words[end] in DETERMINERS:
         edits[end - 1] = KEEP
-    at_end = end == len(words) or (end == len(words) - 1 and words[end] in _ENDS and edits[end].op is Op.KEEP)
-    object_gone = words[start] not in _ENDS and words[1] not in _OBJECTS
+    at_end = end == len(words) or (end == len(words) - 1 and words[end] in ENDS and edits[end].op is Op.KEEP)
+    object_gone = words[start] not in ENDS and words[1] not in OBJECT_QUESTION_WORDS
     before = start - 1
     stranded = before > 1 and words[before] in PREPOSITIONS and edits[before].op is Op.KEEP and before not in fixed
     if at_end and object_gone and stranded:

@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from riseq.engine import models as default_model
+from riseq import hub
 from riseq.systems import registry
 
 
 def test_the_packaged_model_comes_first_then_the_checkouts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "src" / "riseq"
     package.mkdir(parents=True)
-    monkeypatch.setattr(default_model, "_PACKAGE", package)
-    assert default_model.find_default_model() is None
+    monkeypatch.setattr(hub, "_PACKAGE", package)
+    assert hub.find_default_model() is None
     (tmp_path / "models" / "default").mkdir(parents=True)
-    assert default_model.find_default_model() is None, "any folder called models is not riseq's"
+    assert hub.find_default_model() is None, "any folder called models is not riseq's"
     (tmp_path / "pyproject.toml").touch()
-    assert default_model.find_default_model() == tmp_path / "models" / "default"
+    assert hub.find_default_model() == tmp_path / "models" / "default"
     (package / "models" / "default").mkdir(parents=True)
-    assert default_model.find_default_model() == package / "models" / "default"
+    assert hub.find_default_model() == package / "models" / "default"
 
 
 @pytest.mark.parametrize(("folder", "name"), [(None, "rule"), (Path("models"), "rise")])

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,8 +17,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from riseq.engine.models import find_model
 from riseq.engine.simplifier import Simplifier
+from riseq.hub import find_model, find_pretrained
 from riseq.types import InputError
 from tiny_model import export_tiny
 
@@ -199,3 +199,42 @@ def test_a_file_is_no_model(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").touch()
     with pytest.raises(InputError, match=r"model.onnx: is a file, expected the folder"):
         find_model(tmp_path / "model.onnx")
+
+
+@pytest.mark.parametrize(
+    "name", ["weights/x", "./x", "/x", "a/b/c", "here/x", "../x/y", "./x/y", "runs/7/", "models/default"]
+)
+@pytest.mark.parametrize("find", [find_model, find_pretrained])
+def test_what_looks_like_a_path_is_never_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, find: Callable[[str], Path], name: str
+) -> None:
+    def download(*_: object, **__: object) -> str:
+        raise AssertionError("asked the hub")
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here").mkdir()
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    with pytest.raises(InputError, match="no such folder") as caught:
+        find(name)
+    assert str(caught.value).startswith(f"{name}: no such folder")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_pretrained_network_may_have_a_name_without_an_owner_and_a_model_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str | None]] = []
+
+    def download(repo: str, revision: str | None, allow_patterns: list[str]) -> str:
+        asked.append((repo, revision))
+        return str(tmp_path)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        with pytest.raises(InputError, match=f"no {name}; expected a folder with config, tokenizer and safetensors"):
+            find_pretrained("bert-base-uncased")
+        (tmp_path / name).touch()
+    assert find_pretrained("owner/name@main") == tmp_path
+    assert asked == [("bert-base-uncased", None)] * 3 + [("owner/name", "main")]
+    with pytest.raises(InputError, match="no such folder, expected the folder of a riseq model"):
+        find_model("bert-base-uncased")

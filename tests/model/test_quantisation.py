@@ -1,4 +1,4 @@
-"""Balancing changes nothing but how evenly activations use their range."""
+"""Smoothing changes nothing but how evenly activations use their range."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from riseq.engine.backends.pytorch import TorchBackend
 from riseq.engine.drafts import gather, start
 from riseq.model.inputs import find_spans
 from riseq.model.network import RiseNetwork
-from riseq.model.quantisation import Balanced, Levelled, balance
+from riseq.model.quantisation import RowScaledLinear, SmoothedLinear, smooth_activations
 from riseq.model.transformer import Layer
 from tiny_model import Family, make_checkpoint, make_examples, make_pieces
 
@@ -32,10 +32,10 @@ def make_loud(family: Family) -> RiseNetwork:
 @pytest.mark.parametrize("family", ["bert", "mpnet"])
 def test_the_function_stays_the_same(family: Family) -> None:
     pieces, plain = make_pieces(family), make_loud(family)
-    balanced = copy.deepcopy(plain)
-    balance(balanced, pieces)
+    smoothed = copy.deepcopy(plain)
+    smooth_activations(smoothed, pieces)
     batch = gather([start(one.question, one.context, pieces, 512) for one in make_examples(8)], pieces)
-    mine, theirs = TorchBackend(balanced).read(batch), TorchBackend(plain).read(batch)
+    mine, theirs = TorchBackend(smoothed).score(batch), TorchBackend(plain).score(batch)
     torch.testing.assert_close(torch.from_numpy(mine.edits_BWE), torch.from_numpy(theirs.edits_BWE), atol=1e-3, rtol=0)
     spans = find_spans(batch, theirs.edits_BWE.argmax(-1))
     torch.testing.assert_close(
@@ -45,7 +45,7 @@ def test_the_function_stays_the_same(family: Family) -> None:
 
 def test_a_loud_channel_becomes_quiet_where_a_matrix_reads_it() -> None:
     network = make_loud("bert")
-    balance(network, make_pieces("bert"))
+    smooth_activations(network, make_pieces("bert"))
     seen = {}
 
     def note(module: nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
@@ -55,11 +55,11 @@ def test_a_loud_channel_becomes_quiet_where_a_matrix_reads_it() -> None:
     layer = network.encoder.layers[0]
     assert isinstance(layer, Layer)
     up: nn.Module = layer.up
-    assert isinstance(up, Balanced)
+    assert isinstance(up, SmoothedLinear)
     up.register_forward_pre_hook(note)
     up.linear.register_forward_pre_hook(note)
     pieces = make_pieces("bert")
-    TorchBackend(network).read(
+    TorchBackend(network).score(
         gather([start(one.question, one.context, pieces, 512) for one in make_examples(3)], pieces)
     )
     assert seen[up] > 10
@@ -68,14 +68,14 @@ def test_a_loud_channel_becomes_quiet_where_a_matrix_reads_it() -> None:
 
 def test_query_key_and_value_share_what_they_are_divided_by() -> None:
     network = make_checkpoint().network
-    balance(network, make_pieces("bert"))
+    smooth_activations(network, make_pieces("bert"))
     layer = network.encoder.layers[1]
     assert isinstance(layer, Layer)
     query, key, value = (getattr(layer.attention, name).inverse_D for name in ("query", "key", "value"))
     assert query is key is value
 
 
-def test_a_levelled_layer_is_the_layer() -> None:
+def test_a_scaled_layer_is_the_layer() -> None:
     linear = nn.Linear(6, 3)
     x = torch.randn(4, 6) * torch.tensor([[1.0], [100.0], [0.01], [0.0]])
-    torch.testing.assert_close(Levelled(linear)(x), linear(x), atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(RowScaledLinear(linear)(x), linear(x), atol=1e-4, rtol=1e-4)

@@ -1,0 +1,107 @@
+"""Where models are: a folder, the one that ships with riseq, or the Hugging Face hub."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from riseq.types import InputError
+
+_PACKAGE = Path(__file__).resolve().parent
+_SHIPPED = Path("models", "default")
+_EXAMPLES = Path("examples")
+MODEL_FOLDER = "the folder of a riseq model"
+_MODEL = f"{MODEL_FOLDER}, or the name of one on the Hugging Face hub (owner/name)"
+_MODEL_FILES = ("*.json", "*.onnx", "*.onnx.data", "*.safetensors", "*.txt", "README.md")
+"""What a model's folder may have, exported or not."""
+_PRETRAINED = "a folder with an encoder, or a hub id such as 'thenlper/gte-small'"
+_PRETRAINED_FILES = ("config.json", "model.safetensors", "tokenizer.json")
+_LONGEST_SHOWN = 200
+_HUB_NAME = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(@(?P<revision>[\w./-]+))?", re.ASCII)
+_HUB_ID = re.compile(r"(?P<name>([\w.-]+/)?[\w.-]+)(@(?P<revision>[\w./-]+))?", re.ASCII)
+_LOCAL = frozenset({"weights", "models", "runs", "checkpoints", "out", "tmp"})
+"""Folders that recipes and people keep models in: no owner on the hub."""
+
+
+def find_default_model() -> Path | None:
+    """Return the folder of the packaged model, or of the checkout's; None where there is none."""
+    if (_PACKAGE / _SHIPPED).is_dir():
+        return _PACKAGE / _SHIPPED
+    root = _find_checkout()
+    return root / _SHIPPED if root is not None and (root / _SHIPPED).is_dir() else None
+
+
+def find_examples() -> list[Path]:
+    """Return the checkout's files of example dialogues; none where riseq is installed without its checkout."""
+    root = _find_checkout()
+    if root is None:
+        return []
+    return [path for path in sorted((root / _EXAMPLES).glob("*.jsonl")) if not path.name.endswith(".results.jsonl")]
+
+
+def find_model(name: str | Path) -> Path:
+    """Return the folder that ``name`` is, or the one that the hub's model of that name was fetched to."""
+    return _find(name, _HUB_NAME, _MODEL_FILES, _MODEL)
+
+
+def find_pretrained(source: str | Path) -> Path:
+    """Return the folder of a pretrained network: ``source`` itself, or what the hub has under that id."""
+    folder = _find(source, _HUB_ID, _PRETRAINED_FILES, _PRETRAINED)
+    check_files(folder, _PRETRAINED_FILES, "a folder with config, tokenizer and safetensors")
+    return folder
+
+
+def _find(name: str | Path, hub_name: re.Pattern[str], files: Sequence[str], expected: str) -> Path:
+    """Return the folder of this name, else the hub's; what looks like a path is never asked of the hub."""
+    if not isinstance(name, str | Path):
+        raise InputError(f"the model is a {type(name).__name__}, expected {expected}")
+    try:
+        is_folder, exists = Path(name).is_dir(), Path(name).exists()
+    except (OSError, ValueError):  # too long for a name, or with a null character in it
+        raise InputError(f"{_show(name)}: no such folder, expected {expected}") from None
+    if is_folder:
+        return Path(name)
+    if exists:
+        raise InputError(f"{name}: is a file, expected {expected}")
+    found = hub_name.fullmatch(name.as_posix() if isinstance(name, Path) else name)
+    if found is None or found["name"].startswith("."):
+        raise InputError(f"{_show(name)}: no such folder, expected {expected}")
+    owner = found["name"].rpartition("/")[0]
+    if owner and (owner in _LOCAL or Path(owner).is_dir()):
+        raise InputError(f"{name}: no such folder; a path like this is not looked for on the Hugging Face hub")
+    return _fetch(found["name"], found["revision"], files)
+
+
+def _fetch(name: str, revision: str | None, files: Sequence[str]) -> Path:
+    try:
+        import huggingface_hub as hub
+    except ModuleNotFoundError:
+        raise InputError(
+            f"{name}: no such folder; if it is a model on the Hugging Face hub: pip install 'riseq[hub]'"
+        ) from None
+    try:
+        return Path(hub.snapshot_download(name, revision=revision, allow_patterns=list(files)))
+    # The hub, its cache and the network have dozens of kinds of failure; all of them mean that there is no model.
+    except Exception as error:
+        reason = next((line for line in map(str.strip, str(error).splitlines()) if line), type(error).__name__)
+        raise InputError(
+            f"{name}: no such folder, and not to be had from the Hugging Face hub: {reason[:300]}"
+        ) from error
+
+
+def _find_checkout() -> Path | None:
+    root = _PACKAGE.parent.parent
+    return root if (root / "pyproject.toml").is_file() else None
+
+
+def _show(name: str | Path) -> str:
+    text = str(name)
+    return text if text.isprintable() and len(text) <= _LONGEST_SHOWN else repr(text[:_LONGEST_SHOWN])
+
+
+def check_files(folder: Path, names: Iterable[str], expected: str) -> None:
+    """Raise where one of the files is not in ``folder``, which was ``expected`` to be what it says."""
+    for name in names:
+        if not (folder / name).is_file():
+            raise InputError(f"{folder}: no {name}; expected {expected}")

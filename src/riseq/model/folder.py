@@ -1,0 +1,155 @@
+"""A model's folder: the names of its files, what both kinds read alike, and the exported kind, read without torch.
+
+An exported model has two ONNX graphs, a checkpoint (``riseq.model.checkpoint``) the weights; both have a config in
+JSON, phrases, a vocabulary and a card.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from riseq.core.phrases import PhraseVocabulary
+from riseq.files import write_json, write_text
+from riseq.hub import MODEL_FOLDER, check_files
+from riseq.text.pieces import Pieces
+from riseq.types import InputError
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The name of every file in a model's folder."""
+
+    config: str = "config.json"
+    phrases: str = "phrases.txt"
+    vocabulary: str = "vocab.txt"
+    card: str = "README.md"
+    weights: str = "network.safetensors"
+    """A checkpoint's network."""
+    encoder: str = "encoder.onnx"
+    """The two graphs of an exported model."""
+    phraser: str = "phraser.onnx"
+
+
+LAYOUT = Layout()
+_EXPORTED_FIELDS = dict.fromkeys(("phrases", "pieces", "max_pieces", "span_pieces"), int) | {
+    "precision": str,
+    "checksums": dict,
+}
+
+
+def read_json(path: Path) -> Any:
+    """Return what the JSON file at ``path`` holds."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text at byte {error.start}; expected JSON") from error
+    except RecursionError as error:
+        raise InputError(f"{path}: not usable JSON ({error})") from error
+
+
+def read_config(folder: Path, fields: Mapping[str, type], **defaults: object) -> dict[str, Any]:
+    """Return the config of a model's folder, in which ``fields`` are of these types and numbers are 1 or more."""
+    path = folder / LAYOUT.config
+    config = read_json(path)
+    found = config.get("format") if isinstance(config, dict) else None
+    if not isinstance(config, dict) or found != FORMAT:
+        raise InputError(f"{path}: model format {found!r}; this riseq reads {FORMAT}")
+    config = {**defaults, **config}
+    for name, kind in fields.items():
+        if not isinstance(config.get(name), kind):
+            raise InputError(f"{path}, field {name!r}: got {config.get(name)!r}, expected {kind.__name__}")
+        if kind is int and config[name] < 1:
+            raise InputError(f"{path}, field {name!r}: got {config[name]!r}, expected 1 or more")
+    return config
+
+
+def read_phrases(path: Path) -> PhraseVocabulary:
+    """Return the phrases in a file, one a line."""
+    try:
+        return PhraseVocabulary.from_lines(path.read_text(encoding="utf-8").removesuffix("\n").split("\n"))
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text at byte {error.start}; expected phrases") from error
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def write_vocabularies(folder: Path, phrases: PhraseVocabulary, pieces: Pieces) -> None:
+    """Write the phrases and the pieces of a model into its folder."""
+    write_text(folder / LAYOUT.phrases, "".join(f"{line}\n" for line in phrases.to_lines()))
+    pieces.save(folder / LAYOUT.vocabulary)
+
+
+def write_facts(folder: Path, config: Mapping[str, Any], card: str) -> None:
+    """Write a model's config and card into its folder."""
+    write_json(folder / LAYOUT.config, config)
+    write_text(folder / LAYOUT.card, card)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedModel:
+    """What is in an exported model's folder, the two graphs as the bytes of their files."""
+
+    encoder: bytes
+    phraser: bytes
+    phrases: PhraseVocabulary
+    pieces: Pieces
+    max_pieces: int
+    """How many pieces a row may have."""
+    span_pieces: int
+    """How many pieces of a span are read."""
+    precision: str
+    config: Mapping[str, Any]
+
+
+def is_exported(folder: Path) -> bool:
+    """Return whether ``folder`` looks like an exported model's."""
+    return (folder / LAYOUT.encoder).is_file()
+
+
+def checksum(content: bytes) -> str:
+    """Return the CRC-32 of a file's content: damage is what it is for, not malice."""
+    return f"{zlib.crc32(content):08x}"
+
+
+def load_exported(folder: Path) -> ExportedModel:
+    """Return the model in ``folder``, its files checked against each other."""
+    names = (LAYOUT.config, LAYOUT.encoder, LAYOUT.phraser, LAYOUT.phrases, LAYOUT.vocabulary)
+    check_files(folder, names, MODEL_FOLDER)
+    config = read_config(folder, _EXPORTED_FIELDS)
+    phrases = read_phrases(folder / LAYOUT.phrases)
+    pieces = Pieces.load(folder / LAYOUT.vocabulary)
+    sizes = ((LAYOUT.phrases, len(phrases), config["phrases"]), (LAYOUT.vocabulary, len(pieces), config["pieces"]))
+    for name, found, expected in sizes:
+        if found != expected:
+            raise InputError(
+                f"{folder}: {name} has {found} lines, the network was made for {expected}; they don't belong together"
+            )
+        # As many lines in another order would be read, and say something else. Older exports have no sums of them.
+        if name in config["checksums"]:
+            _read_checked(folder / name, config)
+    return ExportedModel(
+        encoder=_read_checked(folder / LAYOUT.encoder, config),
+        phraser=_read_checked(folder / LAYOUT.phraser, config),
+        phrases=phrases,
+        pieces=pieces,
+        max_pieces=config["max_pieces"],
+        span_pieces=config["span_pieces"],
+        precision=config["precision"],
+        config=config,
+    )
+
+
+def _read_checked(path: Path, config: Mapping[str, Any]) -> bytes:
+    content = path.read_bytes()
+    if checksum(content) != config["checksums"].get(path.name):
+        raise InputError(f"{path}: damaged; its checksum is not the one in {LAYOUT.config}")
+    return content
