@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -225,14 +226,15 @@ def train(
       riseq train --recipe recipes/trans++.yaml --out runs/trans++
       riseq train recipes/paper.yaml --out runs/paper --seed 2 --set batch=32 --set device=cpu
     """
-    from riseq.train.command import describe, train_recipe
+    from riseq.train import train_recipe
 
     asked = recipe or named
     if asked is None or (recipe and named):
         raise InputError("train takes one recipe, as RECIPE or by --recipe")
     result = train_recipe(asked, out, resume, seed, change or [])
-    typer.echo(describe(result))
-    say(f"the best model is that of epoch {result.best_epoch}, in {result.folder}")
+    if result.is_main:
+        typer.echo(json.dumps(result.to_dict()))
+        say(f"the best model is that of epoch {result.best_epoch}, in {result.folder}")
 
 
 def _show_help_alone(context: typer.Context) -> None:

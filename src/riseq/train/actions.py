@@ -1,4 +1,4 @@
-"""What a policy did with a batch of states, and what that was worth."""
+"""What a policy does with a batch of states, what that earns (Eq. 5), and the losses that follow (Eq. 2)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from riseq.core import batch as core
 from riseq.core.batch import PhraseIndex
 from riseq.core.edits import Op
 from riseq.core.levenshtein import gold_edits
 from riseq.core.packed import Packed
-from riseq.model.inputs import take_ragged
+from riseq.model.inputs import Batch, SpanBatch, find_spans, take_ragged
 
 Ops = NDArray[np.int8]
 
@@ -24,7 +26,7 @@ class Actions:
 
     ops: Ops
     phrases: NDArray[np.int64]
-    """The phrase's place in the vocabulary at each INSERT and at the first of each run of SUBSTITUTEs; or -1."""
+    """The phrase's index in the vocabulary at each INSERT and at the first of each run of SUBSTITUTEs; or -1."""
     weights: NDArray[np.float64]
     lost: NDArray[np.bool_]
     """True at the words of an edit whose phrase is outside the vocabulary: it gets no credit."""
@@ -115,3 +117,70 @@ def draw_epsilon(log_policies: NDArray[np.float32], markers: NDArray[np.int64], 
     anything = rng.integers(0, len(Op), size=len(best)).astype(np.int8)
     anything[markers] = np.where(anything[markers] % 2 == 0, Op.KEEP, Op.INSERT)
     return np.where(rng.random(len(best)) < epsilon, anything, best).astype(np.int8)
+
+
+def credited_spans(
+    batch: Batch, ops_BW: NDArray[np.int64], actions: Actions, offsets: NDArray[np.int64]
+) -> tuple[SpanBatch, NDArray[np.int64], NDArray[np.float32]]:
+    """Return the spans whose phrase the vocabulary has, their phrases, and their states' weights."""
+    spans = find_spans(batch, ops_BW)
+    phrases = actions.phrases[offsets[spans.row_N] + spans.word_N]
+    known = np.flatnonzero(phrases >= 0)
+    if not len(known):
+        return unweighted_span(batch), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.float32)
+    spans = SpanBatch(spans.row_N[known], spans.word_N[known], spans.start_N[known], spans.end_N[known])
+    return spans, phrases[known], actions.weights[spans.row_N].astype(np.float32)
+
+
+def unweighted_span(batch: Batch) -> SpanBatch:
+    """Return one span that stands for none: every step runs the decoder, so that all steps are alike."""
+    zero = np.zeros(1, dtype=np.int64)
+    return SpanBatch(zero, zero, batch.firsts_BW[:1, 0], batch.firsts_BW[:1, 0] + 1)
+
+
+def policy_loss(
+    edits_BWE: Tensor, ops_BW: Tensor, weights_BW: Tensor, phrases_NP: Tensor, chosen_N: Tensor, weights_N: Tensor
+) -> Tensor:
+    """Return -sum r (log pi_e(a_e) + log pi_p(a_p)); weights are 0 at padding and where there is no credit."""
+    edit = edits_BWE.gather(2, ops_BW[:, :, None]).squeeze(2)
+    loss = -(edit * weights_BW).sum()
+    if len(chosen_N):
+        phrase = phrases_NP.gather(1, chosen_N[:, None]).squeeze(1)
+        loss = loss - (phrase * weights_N).sum()
+    return loss
+
+
+def imitation_loss(
+    edits_BWE: Tensor, taught_BWE: Tensor, real_BW: Tensor, phrases_NP: Tensor, taught_NP: Tensor
+) -> Tensor:
+    """Return the cross-entropy against a teacher's probabilities, summed over real words and spans."""
+    loss = -((taught_BWE * edits_BWE).sum(-1) * real_BW).sum()
+    return loss - (taught_NP * phrases_NP).sum()
+
+
+def consistency_loss(first_BWE: Tensor, second_BWE: Tensor, real_BW: Tensor) -> Tensor:
+    """Return the two-sided Kullback-Leibler divergence of two passes with different dropout, summed over real words."""
+    difference = first_BWE - second_BWE
+    gap = (first_BWE.exp() - second_BWE.exp()) * difference
+    return 0.5 * (gap.sum(-1) * real_BW).sum()
+
+
+def leave_one_out(rewards_KB: Tensor) -> Tensor:
+    """Return each sample's reward less the mean of the others of its state.
+
+    >>> leave_one_out(torch.tensor([[1.0], [0.0], [0.5]])).squeeze(1).tolist()
+    [0.75, -0.75, 0.0]
+    """
+    samples = rewards_KB.shape[0]
+    if samples < 2:
+        raise ValueError(f"a baseline from the other samples needs two or more; got {samples}")
+    others = (rewards_KB.sum(0, keepdim=True) - rewards_KB) / (samples - 1)
+    return rewards_KB - others
+
+
+def gumbel_argmax(log_probabilities: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    """Return a draw from each last-axis distribution."""
+    uniform = torch.rand(
+        log_probabilities.shape, device=log_probabilities.device, generator=generator, dtype=torch.float32
+    )
+    return (log_probabilities - (-uniform.clamp_min(1e-20).log()).log()).argmax(-1)

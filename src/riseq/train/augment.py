@@ -1,15 +1,19 @@
-"""More training pairs from the ones there are: without answers, and with entities of another kind."""
+"""The training pairs of a run, and more made from them: without answers, and with entities of another kind."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from riseq.core.edits import MARKER, Op
 from riseq.core.levenshtein import gold_edits
+from riseq.core.phrases import PhraseVocabulary
 from riseq.text.words import forms
+from riseq.train.corpus import load_pairs, split_pair
+from riseq.train.settings import RiseSettings
 from riseq.types import Example
 
 # What each kind of thing is called again, by role: subject, object, possessor before a noun, possessor alone.
@@ -24,6 +28,21 @@ _TOO_VAGUE = frozenset(_VAGUE.split())
 # What can follow an object and hardly a possessor or a subject.
 _AFTER = "? . , ! in on at to for from with by after before during when while as and or about"
 _AFTER_OBJECT = frozenset(_AFTER.split())
+
+
+def gather_examples(settings: RiseSettings, rng: np.random.Generator) -> tuple[list[Example], PhraseVocabulary]:
+    """Return the training pairs with what is made from them, and the phrases of the pairs as they came."""
+    plain: list[Example] = []
+    answered: list[Example] = []
+    for name, pairs in load_pairs(settings):
+        (answered if ".qa" in Path(name).name else plain).extend(pairs)
+    examples = plain + answered
+    phrases = PhraseVocabulary.from_pairs(map(split_pair, examples), settings.phrases, settings.min_count)
+    answers = [utterance for e in answered for utterance in e.context[1::2]]
+    made = drop_answers(answered, settings.drop_answers, rng)
+    made += borrow_answers(plain, answers, settings.borrow_answers, rng)
+    made += swap_entities(examples, settings.swap, rng)
+    return examples + made, phrases
 
 
 def drop_answers(examples: Sequence[Example], share: float, rng: np.random.Generator) -> list[Example]:

@@ -1,9 +1,10 @@
-"""A training or validation set as packed integers: what the sampler and the network read."""
+"""Training data as packed integers: pairs, the states between question and target, and an epoch's pool of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +12,22 @@ from numpy.typing import NDArray
 from riseq.core.edits import MARKER
 from riseq.core.packed import Interner, Packed, pack
 from riseq.core.phrases import PhraseVocabulary
-from riseq.model.inputs import encode_context
+from riseq.data.dataset import load_dataset
+from riseq.model.inputs import Batch, collate, encode_context, take_ragged
 from riseq.text.pieces import Pieces
 from riseq.text.words import forms
+from riseq.train.actions import Actions, gold_actions, reach
+from riseq.train.processes import Processes
+from riseq.train.settings import RiseSettings, TrainSettings
 from riseq.types import Example, InputError
+
+if TYPE_CHECKING:
+    from riseq.train.policy import Policy
 
 MAX_WORDS = 40
 """A longer question or target is left out of training: CANARD has one in a thousand, and the scores stop at 30."""
+TOGETHER = 64
+"""Batches that are sorted by length together: more would make their order less random, fewer their padding larger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +70,17 @@ def split_pair(example: Example) -> tuple[list[str], list[str]]:
     return [MARKER, *forms(example.question)], [MARKER, *forms(example.target)]
 
 
+def load_pairs(settings: TrainSettings) -> list[tuple[str, list[Example]]]:
+    """Return the examples with a context and a target of each training set, with the set's name."""
+    found = [
+        (name, [e for e in load_dataset(name)[: settings.limit] if e.context and e.target is not None])
+        for name in settings.train
+    ]
+    if not any(examples for _, examples in found):
+        raise InputError(f"{', '.join(settings.train)}: no pair with a context and a target to learn from")
+    return found
+
+
 def build_corpus(
     examples: Iterable[Example], interner: Interner, pieces: Pieces, max_words: int | None = None
 ) -> Corpus:
@@ -80,3 +101,142 @@ def build_corpus(
         has_context=np.array([bool(example.context) for example in kept], dtype=np.bool_),
         examples=tuple(kept),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """Questions as they stand: ``words`` of state k belong to example ``example[k]`` of the corpus."""
+
+    example: NDArray[np.int64]
+    words: Packed
+
+    def __len__(self) -> int:
+        return len(self.example)
+
+    def take(self, index: NDArray[np.int64]) -> States:
+        """Return the states at ``index``."""
+        return States(self.example[index], take_rows(self.words, index))
+
+
+def take_rows(packed: Packed, index: NDArray[np.int64]) -> Packed:
+    """Return the sequences at ``index``."""
+    values, lengths = take_ragged(packed.values, packed.offsets, index)
+    return Packed(values.astype(np.int32), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+
+
+def concatenate(parts: list[States]) -> States:
+    """Return all states of ``parts``."""
+    lengths = np.concatenate([part.words.lengths for part in parts])
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    words = Packed(np.concatenate([part.words.values for part in parts]), offsets)
+    return States(np.concatenate([part.example for part in parts]), words)
+
+
+def start_states(corpus: Corpus) -> States:
+    """Return every pair's first state, y^0 = x."""
+    return States(np.arange(len(corpus), dtype=np.int64), corpus.sources)
+
+
+def lengths_in_pieces(states: States, corpus: Corpus, table: Packed) -> NDArray[np.int64]:
+    """Return how many pieces the network reads for each state."""
+    pieces = table.lengths[states.words.values]
+    ends = np.concatenate([[0], np.cumsum(pieces)])
+    question = ends[states.words.offsets[1:]] - ends[states.words.offsets[:-1]]
+    lengths: NDArray[np.int64] = corpus.contexts.lengths[states.example] + question + 1
+    return lengths
+
+
+def cut_batches(
+    lengths: NDArray[np.int64], size: int, rng: np.random.Generator, together: int = TOGETHER
+) -> list[NDArray[np.int64]]:
+    """Return shuffled batches of rows of like length, sorted by length within ``together`` batches at a time."""
+    order = rng.permutation(len(lengths))
+    batches = []
+    for start in range(0, len(order), size * together):
+        part = order[start : start + size * together]
+        part = part[np.argsort(lengths[part], kind="stable")]
+        batches += [part[at : at + size] for at in range(0, len(part), size)]
+    return [batches[k] for k in rng.permutation(len(batches))]
+
+
+def sorted_batches(lengths: NDArray[np.int64], tokens: int) -> list[NDArray[np.int64]]:
+    """Return batches in order of length, each of at most ``tokens`` padded pieces."""
+    order = np.argsort(lengths, kind="stable")
+    batches, start = [], 0
+    while start < len(order):
+        end = start + 1
+        while end < len(order) and lengths[order[end]] * (end + 1 - start) <= tokens:
+            end = min(end + max(1, (end - start) // 4), len(order))
+        while end - 1 > start and lengths[order[end - 1]] * (end - start) > tokens:
+            end -= 1
+        batches.append(order[start:end])
+        start = end
+    return batches
+
+
+def collate_states(
+    states: States, corpus: Corpus, table: Packed, sep_id: int, pad_id: int, pad_width: Callable[[int], int]
+) -> Batch:
+    """Return the padded batch of ``states``."""
+    contexts = take_ragged(corpus.contexts.values, corpus.contexts.offsets, states.example)
+    return collate(
+        contexts,
+        (states.words.values.astype(np.int64), states.words.lengths),
+        (table.values, table.offsets),
+        sep_id,
+        pad_id,
+        pad_width,
+    )
+
+
+@dataclass(slots=True)
+class StatePool:
+    """A run's training pairs and the states met on the way to their targets (Algorithm 1, lines 2 and 13)."""
+
+    corpus: Corpus
+    policy: Policy
+    settings: RiseSettings
+    processes: Processes
+    _aligned: Actions | None = field(default=None, init=False)
+
+    def fill(self, epoch: int, rng: np.random.Generator) -> States:
+        """Return the epoch's states: every pair's start, states the policy reached itself, finished ones."""
+        settings, corpus = self.settings, self.corpus
+        start = start_states(corpus)
+        parts = [start]
+        if settings.own_share and epoch and settings.method != "mle":
+            chosen = np.flatnonzero(rng.random(len(corpus)) < min(1.0, settings.own_share))
+            parts.append(self._act_on(start.take(chosen)))
+        if settings.stop_share:
+            done = np.flatnonzero(rng.random(len(corpus)) < settings.stop_share)
+            parts.append(States(np.arange(len(corpus)), corpus.targets).take(done))
+        return concatenate(parts)
+
+    def _act_on(self, states: States) -> States:
+        """Return where the policy's own greedy pass takes ``states``, less those that teach nothing new.
+
+        Each process edits its part and all of them get the whole, so that their batches stay the same.
+        """
+        mine = states.take(np.arange(len(states))[self.processes.share(len(states))])
+        ops, phrases = self.policy.act(mine, self.corpus)
+        reached = States(mine.example, reach(mine.words, ops, phrases, self.policy.index))
+        # A state that is where it was, or that lost every word, teaches nothing new.
+        moved = [
+            k
+            for k in range(len(mine))
+            if 1 < len(reached.words[k]) <= MAX_WORDS + 1 and not np.array_equal(reached.words[k], mine.words[k])
+        ]
+        return concatenate(self.processes.gather(reached.take(np.array(moved, dtype=np.int64))))
+
+    def align(self, states: States) -> Actions:
+        """Return the gold edits of start and finished states; aligning is slow, so each pair is aligned once."""
+        if self._aligned is None:
+            self._aligned = gold_actions(self.corpus.sources, self.corpus.targets, self.policy.index)
+        start = self._aligned
+        rest = len(states.words.values) - len(self.corpus.sources.values)
+        return Actions(
+            ops=np.concatenate([start.ops, np.zeros(rest, dtype=np.int8)]),
+            phrases=np.concatenate([start.phrases, np.full(rest, -1, dtype=np.int64)]),
+            weights=np.ones(len(states)),
+            lost=np.concatenate([start.lost, np.zeros(rest, dtype=np.bool_)]),
+        )

@@ -1,34 +1,44 @@
-"""A network at work on packed states: batches in, edits and phrases out."""
+"""A network at work on packed states: batches in, edits and phrases out; its encoder as captured CUDA graphs."""
 
 from __future__ import annotations
 
-import contextlib
+import bisect
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from riseq.core.batch import PhraseIndex, index_phrases
 from riseq.core.packed import Packed
 from riseq.model.inputs import Batch, SpanBatch, find_spans
 from riseq.model.network import Inputs, Spans
 from riseq.train.actions import Ops, reach
-from riseq.train.corpus import Corpus, Lexicon
-from riseq.train.cuda_graphs import pad_width
-from riseq.train.states import States, collate_states, lengths_in_pieces, sorted_batches, start_states
+from riseq.train.corpus import (
+    Corpus,
+    Lexicon,
+    States,
+    collate_states,
+    lengths_in_pieces,
+    sorted_batches,
+    start_states,
+)
+from riseq.train.task import autocast
 
 ROLLOUT_PIECES = 131_072
 """Padded pieces in one batch of a rollout on a GPU; a CPU takes a sixteenth."""
+WIDTHS = (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256)
+"""The lengths, in pieces, that batches are padded to."""
+WIDEST = 80
+"""Wider batches run as they are: each capture keeps its activations, and they are large enough to fill the GPU."""
 
 
 @dataclass(slots=True)
 class Policy:
-    """A network with what it needs to read states and to say phrases."""
+    """A network with what it needs to read states and to write phrases."""
 
     network: Any  # a RiseNetwork, or an Ensemble of them
     table: Packed
@@ -42,12 +52,6 @@ class Policy:
         """Return the network's policy over the lexicon's words."""
         index = index_phrases(lexicon.phrase_words())
         return cls(network, lexicon.piece_table(), index, lexicon.pieces.sep_id, lexicon.pieces.pad_id, device)
-
-    def autocast(self) -> AbstractContextManager[object]:
-        """Return the context the network runs in: bfloat16 on a GPU, float32 elsewhere."""
-        if self.device.type == "cuda":
-            return torch.autocast("cuda", dtype=torch.bfloat16)
-        return contextlib.nullcontext()
 
     def collate(self, states: States, corpus: Corpus) -> Batch:
         """Return the padded batch of ``states``."""
@@ -74,7 +78,7 @@ class Policy:
         self.network.eval()
         for index, batch in self._batches(states, corpus):
             inputs = self.send(batch)
-            with self.autocast():
+            with autocast(self.device):
                 encoded = self.network.encode(inputs)
                 best_BW = self.network.score_edits(encoded, inputs.firsts_BW).argmax(-1).cpu().numpy()
                 spans = find_spans(batch, best_BW)
@@ -121,3 +125,59 @@ def _pack(rows: list[NDArray[np.int32]]) -> Packed:
     offsets = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum([len(row) for row in rows], out=offsets[1:])
     return Packed(np.concatenate(rows), offsets)
+
+
+class _Fixed(nn.Module):
+    """The encoder under a name of its own for each shape, since capturing replaces a module's forward."""
+
+    def __init__(self, encoder: nn.Module) -> None:
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> Tensor:
+        with torch.autocast("cuda", dtype=torch.bfloat16, cache_enabled=False):
+            out: Tensor = self.encoder(ids, types, mask)
+        return out
+
+
+class GraphedEncoder:
+    """An encoder whose training passes are captured CUDA graphs: one launch instead of a thousand.
+
+    On small encoders a step is bound by launching kernels, not by running them. Batches are padded to a few shapes, and
+    each shape is captured once, when it is first met.
+    """
+
+    def __init__(self, encoder: nn.Module, rows: int) -> None:
+        self.encoder, self.rows = encoder, rows
+        self.captured: dict[int, Any] = {}
+        self.pool = torch.cuda.graph_pool_handle()
+
+    def forget(self) -> None:
+        """Drop the captures: what is trained has changed."""
+        self.captured.clear()
+
+    def encode(self, inputs: Inputs) -> Tensor | None:
+        """Return the states of a full batch of a known width, or None where the batch must run as it is.
+
+        The states live in the graph's own memory until the next call of that shape.
+        """
+        rows, length = inputs.ids_BL.shape
+        if rows != self.rows or length not in WIDTHS or length > WIDEST:
+            return None
+        if length not in self.captured:
+            sample = (inputs.ids_BL.clone(), inputs.types_BL.clone(), inputs.mask_BL.clone())
+            # A capture must not meet autocast's cache of cast weights; the encoder sets its own autocast inside.
+            with torch.autocast("cuda", enabled=False):
+                # MPNet's position bias is not trained, so no gradient reaches it.
+                graphed = torch.cuda.make_graphed_callables(
+                    _Fixed(self.encoder), sample, pool=self.pool, allow_unused_input=True
+                )
+            self.captured[length] = graphed
+        out: Tensor = self.captured[length](inputs.ids_BL, inputs.types_BL, inputs.mask_BL)
+        return out
+
+
+def pad_width(longest: int) -> int:
+    """Return the width a batch is padded to: the next of ``WIDTHS``, or the next multiple of 8 beyond them."""
+    at = bisect.bisect_left(WIDTHS, longest)
+    return WIDTHS[at] if at < len(WIDTHS) else longest + -longest % 8

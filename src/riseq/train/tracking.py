@@ -1,19 +1,37 @@
-"""What a run tells while it goes: a progress bar, a CSV file, and TensorBoard where it is installed."""
+"""What a run shows while it goes and leaves in its folder: logs, progress to resume from, its model card."""
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import importlib.util
 import io
+import json
+import shutil
 import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import nn
 
-from riseq.files import replace_file
+from riseq.files import make_folder, recover_folder, write_json, write_text
+from riseq.train.optimiser import Average, load_optimiser, optimiser_tensors
+from riseq.train.settings import TrainSettings
+from riseq.train.task import Description, StepMeans
+from riseq.types import Example, InputError
 
+LAST = "last"
+BEST = "best"
+LOGS = ("log.csv", "scores.csv")
+FORMAT = 2
+"""Of what ``last`` holds; 1 had a schedule that began anew with each epoch."""
 COLUMNS = ("step", "epoch", "loss", "reward", "edited", "states_per_s", "sampling_share", "elapsed")
 
 
@@ -24,7 +42,7 @@ class Tracker:
         self.out, self.quiet, self.every = out, quiet, every
         self.console = Console(stderr=True)
         self.progress: Progress | None = None
-        self.epoch, self.states = 0, 0
+        self.epoch = 0
         self.board: Any = None
         if not quiet:
             out.mkdir(parents=True, exist_ok=True)
@@ -34,18 +52,18 @@ class Tracker:
                 self.board = SummaryWriter(str(out / "tensorboard"))
 
     def rewind(self, step: int, epoch: int) -> None:
-        """Forget what was told after ``step`` and ``epoch``, where a resumed run goes on: it will be told again."""
+        """Drop the rows after ``step`` and ``epoch``, where a resumed run goes on: they will be written again."""
         if not self.quiet:
             for name, column, last in (("log.csv", "step", step), ("scores.csv", "epoch", epoch)):
                 _keep_rows(self.out / name, column, last)
 
-    def wants(self, step: int) -> bool:
-        """Whether this step is told."""
+    def is_due(self, step: int) -> bool:
+        """Whether this step is reported."""
         return step % self.every == 0
 
     def start_epoch(self, epoch: int, epochs: int, steps: int) -> None:
         """Begin the bar of an epoch."""
-        self.epoch, self.states, self.last_elapsed, self.last_sampling = epoch, 0, 0.0, 0.0
+        self.epoch, self.last_elapsed = epoch, 0.0
         if self.quiet:
             return
         self._stop_bar()
@@ -53,33 +71,24 @@ class Tracker:
             TextColumn("epoch {task.fields[epoch]}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[told]}"),
+            TextColumn("{task.fields[message]}"),
             TimeRemainingColumn(),
             console=self.console,
             disable=not sys.stderr.isatty(),
         )
         self.progress.start()
-        self.bar = self.progress.add_task("train", total=steps, epoch=f"{epoch + 1}/{epochs}", told="")
+        self.bar = self.progress.add_task("train", total=steps, epoch=f"{epoch + 1}/{epochs}", message="")
         self.first_step: int | None = None
 
-    def step(
-        self,
-        step: int,
-        *,
-        loss: float,
-        states: int,
-        elapsed: float,
-        reward: float | None = None,
-        edited: float | None = None,
-        sampling_s: float | None = None,
-    ) -> None:
-        """Tell how the steps since the last telling went; a method without rewards or samples leaves those out."""
+    def step(self, step: int, means: StepMeans, elapsed: float) -> None:
+        """Report the steps since the last report; what a method does not measure stays empty."""
         if self.quiet:
             return
-        self.states += states
+        loss, reward, edited = means.loss, means.reward, means.edited
         passed = max(1e-9, elapsed - self.last_elapsed)
         self.last_elapsed = elapsed
-        rate, share = states / passed, None if sampling_s is None else sampling_s / passed
+        rate = means.states / passed
+        share = None if means.sampling_s is None else means.sampling_s / passed
         row = (
             step,
             self.epoch + 1,
@@ -99,21 +108,22 @@ class Tracker:
             if self.first_step is None:
                 self.first_step = step - min(step, self.every)
             rewarded = "" if reward is None else f" reward {reward:.3f}"
-            told = f"loss {loss:.3f}{rewarded} {rate:,.0f} states/s"
-            self.progress.update(self.bar, completed=step - self.first_step, told=told)
+            message = f"loss {loss:.3f}{rewarded} {rate:,.0f} states/s"
+            self.progress.update(self.bar, completed=step - self.first_step, message=message)
 
     def scores(self, epoch: int, scores: dict[str, dict[str, float]]) -> None:
-        """Tell the dev scores after an epoch."""
+        """Report the dev scores after an epoch."""
         if self.quiet:
             return
         self._stop_bar()
         for name, found in scores.items():
-            told = "  ".join(f"{k} {found[k]:.2f}" for k in ("bleu4", "rougeL", "cider", "exact"))
-            self.console.print(f"epoch {epoch}  {name}  {told}", highlight=False)
+            main = {key: found[key] for key in ("bleu4", "rougeL", "cider", "exact")}
+            shown = "  ".join(f"{key} {value:.2f}" for key, value in main.items())
+            self.console.print(f"epoch {epoch}  {name}  {shown}", highlight=False)
             self._append("scores.csv", ("epoch", "data", *found), (epoch, name, *(f"{v:.4f}" for v in found.values())))
             if self.board is not None:
-                for key in ("bleu4", "rougeL", "cider", "exact"):
-                    self.board.add_scalar(f"{name}/{key}", found[key], epoch)
+                for key, value in main.items():
+                    self.board.add_scalar(f"{name}/{key}", value, epoch)
 
     def close(self) -> None:
         """End the bar and the files."""
@@ -149,9 +159,149 @@ def _keep_rows(path: Path, column: str, last: int) -> None:
     text = io.StringIO(newline="")
     if rows:
         header = rows[0]
-        place = header.index(column)
+        at = header.index(column)
         # A kill can cut the last row short.
-        kept = [row for row in rows[1:] if len(row) == len(header) and int(row[place]) <= last]
+        kept = [row for row in rows[1:] if len(row) == len(header) and int(row[at]) <= last]
         csv.writer(text).writerows([header, *kept])
-    with replace_file(path) as out:
-        out.write(text.getvalue().encode())
+    write_text(path, text.getvalue())
+
+
+@dataclass(slots=True)
+class RunState:
+    """Where a run stands after its last finished epoch."""
+
+    epoch: int = 0
+    step: int = 0
+    warmed_up: float = 0.0
+    """See ``Schedule``."""
+    states_seen: int = 0
+    seconds: float = 0.0
+    best: dict[str, Any] = field(default_factory=lambda: {"epoch": -1, "bleu4": -1.0, "scores": {}})
+
+
+def open_run(out: Path, resume: bool) -> None:
+    """Make sure that a run may write to ``out``: it is new, or ``resume`` goes on there; clear what a kill left."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out}: is a file, expected the run's folder")
+    found = [name for name in (LAST, BEST, *LOGS) if (out / name).exists()]
+    if found and not resume:
+        raise InputError(f"{out}: holds a run already ({', '.join(found)}); resume it, or train into another folder")
+    for name in (LAST, BEST):
+        if resume:
+            recover_folder(out / name)
+        for half in out.glob(f".{name}.*"):
+            shutil.rmtree(half, ignore_errors=True)
+
+
+def save_progress(
+    out: Path,
+    fingerprint: str,
+    network: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    average: Average | None,
+    state: RunState,
+) -> None:
+    """Write ``out/last`` whole: weights, optimiser, averaged weights, and where the run stands."""
+    tensors = {f"network.{k}": v.detach().cpu().clone() for k, v in network.state_dict().items()}
+    tensors |= {f"optimiser.{k}": v for k, v in optimiser_tensors(optimiser).items()}
+    progress = {"fingerprint": fingerprint, **asdict(state)}
+    if average is not None:
+        tensors |= {f"average.{k}": v.cpu() for k, v in enumerate(average.kept)}
+        progress["average_steps"] = average.steps
+    with make_folder(out / LAST) as work:
+        save_file(tensors, work / "state.safetensors")
+        (work / "progress.json").write_text(json.dumps(progress, indent=2), encoding="utf-8")
+
+
+def load_progress(
+    out: Path, fingerprint: str, network: nn.Module, optimiser: torch.optim.Optimizer, average: Average | None
+) -> RunState:
+    """Put back what ``out/last`` holds and return where the run stands: at its beginning where there is nothing yet."""
+    folder = out / LAST
+    if not (folder / "progress.json").is_file():
+        return RunState()
+    progress: dict[str, Any] = json.loads((folder / "progress.json").read_text(encoding="utf-8"))
+    made = progress.pop("fingerprint")
+    if made != fingerprint:
+        raise InputError(
+            f"{folder}: made with other data, phrases or settings (fingerprint {made}, "
+            f"now {fingerprint}); resume with the same ones or train into another folder"
+        )
+    try:
+        tensors = load_file(folder / "state.safetensors")
+    except (OSError, SafetensorError) as error:
+        raise InputError(f"{folder}: state.safetensors cannot be read ({error}); train into another folder") from error
+    parts: dict[str, dict[str, torch.Tensor]] = {"network": {}, "optimiser": {}, "average": {}}
+    for key, tensor in tensors.items():
+        part, _, name = key.partition(".")
+        parts[part][name] = tensor
+    network.load_state_dict(parts["network"])
+    load_optimiser(optimiser, parts["optimiser"])
+    if average is not None:
+        average.steps = progress.pop("average_steps")
+        for number, kept in enumerate(average.kept):
+            kept.copy_(parts["average"][str(number)])
+    return RunState(**progress)
+
+
+def make_fingerprint(settings: TrainSettings, examples: Iterable[Example], more: Iterable[str] = ()) -> str:
+    """Return what changes with the settings, the examples and ``more`` that decide a run's result."""
+    # How many threads sample, how a model is stored and whether a run can be resumed change nothing in its result.
+    decisive = {k: v for k, v in asdict(settings).items() if k not in ("workers", "half", "resumable")}
+    digest = hashlib.sha256(json.dumps([FORMAT, decisive], sort_keys=True).encode())
+    for example in examples:
+        digest.update(json.dumps([example.context, example.question, example.target]).encode())
+    for line in more:
+        digest.update(line.encode())
+    return digest.hexdigest()[:16]
+
+
+def add_facts(path: Path, facts: Mapping[str, Any]) -> None:
+    """Put what the whole run measured into its best model's ``config.json``; a language model has a part of ours."""
+    config = json.loads(path.read_text(encoding="utf-8"))
+    config.get("riseq", config).update(facts)
+    write_json(path, config)
+
+
+LICENCES = {
+    "canard": "CANARD, CC BY-SA 4.0",
+    "qrecc": "QReCC, CC BY-SA 3.0",
+    "gecor": "GECOR-CamRest, CC BY 4.0",
+    "followup": "FollowUp, Apache-2.0",
+    "coqar": "CoQAR annotations, CC BY-SA 4.0",
+}
+_SCORES = ("bleu1", "bleu2", "bleu3", "bleu4", "rougeL", "cider", "exact")
+
+
+def write_card(kind: Description, facts: Mapping[str, Any]) -> str:
+    """Return the model card of a trained model as Markdown."""
+    settings = facts["settings"]
+    sets = [*settings["train"], *settings["dev"]]
+    licences = [text for key, text in LICENCES.items() if any(key in name for name in sets)]
+    lines = [
+        f"# {kind.title}",
+        "",
+        kind.about,
+        "",
+        f"- {kind.made_from}; {facts['parameters']:,} parameters",
+        f"- Seed {settings['seed']}, epoch {facts['epoch']} of {settings['epochs']}, "
+        f"chosen by BLEU-4 on `{settings['dev'][0]}`",
+        f"- Trained on {', '.join(f'`{name}`' for name in settings['train'])}; "
+        "files named `qonly` have contexts of questions alone",
+        f"- Data licences: {'; '.join(licences) or 'those of the named files'}. "
+        "A model trained on share-alike data is shared alike.",
+        f"- Use: `riseq evaluate --system {facts['system']} --model FOLDER --data FILE`",
+        "",
+        "| data | n | B-1 | B-2 | B-3 | B-4 | R-L | CIDEr | exact |",
+        "|---|---|---|---|---|---|---|---|---|",
+        *(_write_row(name, found) for name, found in facts["scores"].items()),
+        "",
+        "Scores are in the paper's form: lower-cased word pieces cut to 30, COCO-caption metrics, percent but CIDEr.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _write_row(name: str, found: Mapping[str, float]) -> str:
+    numbers = " | ".join(f"{found[key]:.3f}" if key == "cider" else f"{found[key]:.1f}" for key in _SCORES)
+    return f"| {name} | {int(found['n'])} | {numbers} |"

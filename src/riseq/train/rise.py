@@ -1,0 +1,386 @@
+"""RISE as a task: iterative reinforce training (Algorithm 1) of an editing and a phrasing policy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from riseq.core import batch as core
+from riseq.core.packed import Interner, Packed
+from riseq.data.dataset import load_dataset
+from riseq.model.backbone import initialise, load_backbone
+from riseq.model.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from riseq.model.inputs import Batch, SpanBatch, find_spans
+from riseq.model.network import Ensemble, Inputs, NetworkConfig, RiseNetwork, pick_device
+from riseq.text.pieces import Pieces
+from riseq.train.actions import (
+    Actions,
+    consistency_loss,
+    credited_spans,
+    draw_epsilon,
+    draw_guided,
+    gumbel_argmax,
+    imitation_loss,
+    leave_one_out,
+    policy_loss,
+    reach,
+    reward,
+    scale_rewards,
+    take_actions,
+    unweighted_span,
+)
+from riseq.train.augment import gather_examples
+from riseq.train.corpus import (
+    MAX_WORDS,
+    Corpus,
+    Lexicon,
+    StatePool,
+    States,
+    build_corpus,
+    cut_batches,
+    lengths_in_pieces,
+    take_rows,
+)
+from riseq.train.policy import GraphedEncoder, Policy
+from riseq.train.predictions import load_ensemble, predict_passes
+from riseq.train.processes import Processes
+from riseq.train.settings import RiseSettings, TrainSettings
+from riseq.train.task import Description, Epoch, StepLog, Stream, autocast, make_rng
+from riseq.train.tracking import make_fingerprint
+from riseq.types import Example, InputError
+
+
+class RiseTask:
+    """RISE's network on its training pairs."""
+
+    settings_class: ClassVar[type[TrainSettings]] = RiseSettings
+
+    def __init__(self, settings: RiseSettings, processes: Processes) -> None:
+        """Load the data, the network and its teachers, the same for the same settings."""
+        _check_workers(settings.workers)
+        self.settings, self.processes = settings, processes
+        torch.manual_seed(settings.seed)
+        backbone = load_backbone(settings.backbone, settings.keep_layers)
+        pieces = Pieces.load(backbone.tokenizer)
+        examples, phrases = gather_examples(settings, make_rng(settings.seed, Stream.DATA))
+        interner = Interner(word for phrase in phrases for word in phrase)
+        self.corpus = build_corpus(examples, interner, pieces, MAX_WORDS)
+        self.dev_corpora = {
+            name: build_corpus(load_dataset(name)[: settings.limit], interner, pieces) for name in settings.dev
+        }
+        self.dev: Mapping[str, tuple[Example, ...]] = {name: found.examples for name, found in self.dev_corpora.items()}
+        self.lexicon = Lexicon(interner, pieces, phrases)
+        config = NetworkConfig(
+            backbone=backbone.config,
+            phrases=len(phrases),
+            decoder_layers=settings.decoder_layers,
+            decoder_input=settings.decoder_input,
+            dropout=settings.dropout,
+        )
+        self.network = RiseNetwork(config, pieces.cls_id)
+        initialise(self.network, backbone, [pieces.encode(phrase).ids for phrase in phrases])
+        if settings.start is not None:
+            begun = load_checkpoint(settings.start)
+            if begun.phrases != phrases or begun.network.config.backbone != config.backbone:
+                raise InputError(
+                    f"{settings.start}: another backbone or other phrases than the run's; start needs the same"
+                )
+            self.network.load_state_dict(begun.network.state_dict())
+        self.device = pick_device(settings.device)
+        self.network.to(self.device)
+        self.policy = Policy.build(self.network, self.lexicon, self.device)
+        teacher = load_ensemble(settings.teachers, self.lexicon, self.device) if settings.teachers else None
+        self.log = StepLog()
+        self.learner = Learner(self.policy, settings, teacher)
+        self.pool = StatePool(self.corpus, self.policy, settings, processes)
+        self.fingerprint = make_fingerprint(settings, self.corpus.examples, phrases.to_lines())
+        self.polish = False
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Let the sampler use the settings' threads (0: all cores) while the block runs."""
+        import numba
+
+        before, torch_threads = numba.get_num_threads(), torch.get_num_threads()
+        numba.set_num_threads(self.settings.workers or numba.config.NUMBA_NUM_THREADS)
+        torch.set_num_threads(torch_threads)  # both count on OpenMP, and numba's first call sets it for both
+        try:
+            yield
+        finally:
+            numba.set_num_threads(before)
+
+    def peak_rate(self, name: str) -> float:
+        """Return the parameter's peak rate: deeper layers learn faster where ``layer_decay`` is below 1."""
+        settings, depth = self.settings, len(self.network.encoder.layers)
+        if name.startswith("encoder.layers."):
+            return settings.lr * settings.layer_decay ** (depth - 1 - int(name.split(".")[2]))
+        if name.startswith("encoder."):
+            return settings.lr * settings.layer_decay**depth
+        return settings.lr if name.startswith("decoder.") else settings.head_lr
+
+    def start_epoch(self, epoch: int, rng: np.random.Generator) -> Epoch:
+        """Return the epoch's states in batches, the pool filled by the network as it is now."""
+        settings = self.settings
+        states = self.pool.fill(epoch, rng)
+        lengths = lengths_in_pieces(states, self.corpus, self.policy.table)
+        batches = cut_batches(lengths, settings.batch, rng)
+        seeds = [rng.integers(0, 2**63, size=len(index), dtype=np.uint64) for index in batches]
+        for parameter in self.network.encoder.parameters():
+            parameter.requires_grad_(epoch >= settings.frozen_epochs)
+        if epoch in (0, settings.frozen_epochs):
+            for graphs in self.learner.graphs:
+                graphs.forget()
+        self.polish = epoch >= settings.epochs - settings.polish_epochs
+        return Epoch(len(batches), self._micro_batches(states, batches, seeds))
+
+    def _micro_batches(
+        self, states: States, batches: list[NDArray[np.int64]], seeds: list[NDArray[np.uint64]]
+    ) -> Iterator[tuple[list[MicroBatch], int]]:
+        """Yield this process's part of each step in micro-batches, with the number of states of the whole step."""
+        settings = self.settings
+        gold = self.pool.align(states) if settings.method == "mle" else None
+        for index, drawn in zip(batches, seeds, strict=True):
+            mine = np.arange(len(index))[self.processes.share(len(index))]
+            parts = []
+            for rows in np.array_split(mine, settings.micro_batches):
+                if len(rows):
+                    taken = states.take(index[rows])
+                    known = None if gold is None else take_actions(gold, states.words.offsets, index[rows])
+                    parts.append(self.learner.prepare(taken, self.corpus, drawn[rows], known))
+            yield parts, len(index) * (2 if settings.consistency else 1)
+
+    def learn(self, batch: tuple[list[MicroBatch], int]) -> None:
+        """Add the gradients of a step's micro-batches: one is sampled while the device computes the next."""
+        parts, total = batch
+        forwards = [self.learner.forward(part, slot) for slot, part in enumerate(parts)]
+        for forward in forwards:
+            self.learner.learn(forward, total, self.polish, self.log)
+
+    def predict(self, name: str) -> list[str]:
+        """Return the dev set's questions after the last pass, lower-cased words."""
+        return predict_passes(self.policy, self.lexicon, self.dev_corpora[name], self.settings.passes)[-1]
+
+    def describe(self) -> Description:
+        """Return what the model card says of the network."""
+        settings = self.settings
+        about = "Makes self-contained questions conversational by editing them (RISE, ACL 2021)."
+        made_from = f"Encoder: `{settings.backbone}`; method `{settings.method}`, sampler `{settings.sampler}`"
+        return Description("A riseq model", about, made_from)
+
+    def save(self, folder: Path, facts: Mapping[str, Any], card: str) -> None:
+        """Write the model's folder whole."""
+        save_checkpoint(folder, Checkpoint(self.network, self.lexicon.phrases, self.lexicon.pieces, facts), card)
+
+
+def _check_workers(workers: int) -> None:
+    import numba
+
+    most = numba.config.NUMBA_NUM_THREADS
+    if workers > most:
+        raise InputError(f"workers: {workers}, but there are {most} cores to sample on")
+
+
+@dataclass(frozen=True, slots=True)
+class MicroBatch:
+    """A part of a step, ready for the network: states, targets, padded input, a seed a state, gold edits for -MLD."""
+
+    states: States
+    targets: Packed
+    batch: Batch
+    seeds: NDArray[np.uint64]
+    gold: Actions | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """The editing policy's answer to a micro-batch, on its way to the host."""
+
+    part: MicroBatch
+    inputs: Inputs
+    encoded: Tensor
+    edits_BWE: Tensor
+    host_BWE: Tensor
+    arrived: torch.cuda.Event | None
+
+
+class Learner:
+    """One training step: forward, sampling under the current policy, reward, policy gradient (lines 4-13)."""
+
+    def __init__(self, policy: Policy, settings: RiseSettings, teacher: Ensemble | None = None) -> None:
+        self.policy = policy
+        self.settings = settings
+        self.teacher = teacher
+        # One a micro-batch: each has its activations in memory until its own backward pass.
+        self.graphs: list[GraphedEncoder] = []
+        if settings.graphs and policy.device.type == "cuda":
+            rows = settings.batch // settings.micro_batches * (2 if settings.consistency else 1)
+            self.graphs = [GraphedEncoder(policy.network.encoder, rows) for _ in range(settings.micro_batches)]
+        self._buffers = [torch.empty(0)] * (settings.micro_batches + 1)
+        self._turn = 0
+
+    def prepare(self, states: States, corpus: Corpus, seeds: NDArray[np.uint64], gold: Actions | None) -> MicroBatch:
+        """Return the states collated; under a consistency term each stands twice, for two dropout masks."""
+        if self.settings.consistency:
+            twice = np.concatenate([np.arange(len(states))] * 2)
+            gold = None if gold is None else take_actions(gold, states.words.offsets, twice)
+            states, seeds = states.take(twice), np.concatenate([seeds, seeds + np.uint64(1)])
+        targets = take_rows(corpus.targets, states.example)
+        return MicroBatch(states, targets, self.policy.collate(states, corpus), seeds, gold)
+
+    def forward(self, part: MicroBatch, slot: int = 0) -> Forward:
+        """Return the editing policy's scores of micro-batch ``slot``, with their copy to the host under way."""
+        inputs = self.policy.send(part.batch)
+        with autocast(self.policy.device):
+            encoded = self.graphs[slot].encode(inputs) if self.graphs else None
+            if encoded is None:
+                encoded = self.policy.network.encode(inputs)
+            edits = self.policy.network.score_edits(encoded, inputs.firsts_BW)
+        if self.policy.device.type != "cuda":
+            return Forward(part, inputs, encoded, edits, edits.detach(), None)
+        host = self._pinned(edits.numel()).view(edits.shape)
+        host.copy_(edits.detach(), non_blocking=True)
+        arrived = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        arrived.record()
+        return Forward(part, inputs, encoded, edits, host, arrived)
+
+    def _pinned(self, size: int) -> Tensor:
+        """Return a piece of pinned memory, the buffers taken in turn: one a micro-batch is in use at a time."""
+        self._turn = (self._turn + 1) % len(self._buffers)
+        if self._buffers[self._turn].numel() < size:
+            self._buffers[self._turn] = torch.empty(size * 2, dtype=torch.float32, pin_memory=True)
+        return self._buffers[self._turn][:size]
+
+    def learn(self, forward: Forward, total: int, polish: bool, log: StepLog) -> None:
+        """Sample edits under the forward's policy and add the gradient of its loss, a part of ``total`` states."""
+        part, policy, settings = forward.part, self.policy, self.settings
+        if forward.arrived is not None:
+            forward.arrived.synchronize()
+        began = time.perf_counter()
+        real = part.batch.real_BW[:, :-1]
+        packed = forward.host_BWE.numpy()[real]
+        actions = self._act(part, packed)
+        rewards = actions.weights
+        ops_BW = np.zeros(real.shape, dtype=np.int64)
+        ops_BW[real] = actions.ops
+        spans, chosen, span_weights = credited_spans(part.batch, ops_BW, actions, part.states.words.offsets)
+        weights_BW = np.zeros(real.shape, dtype=np.float32)
+        weights_BW[real] = np.where(actions.lost, 0.0, np.repeat(actions.weights, part.batch.words_B))
+        log.sampling_s += time.perf_counter() - began
+        with autocast(policy.device):
+            if settings.method == "epsilon":
+                loss, rewards = self._explore(forward, ops_BW)
+            else:
+                loss, phrases = self._guided_loss(forward, ops_BW, weights_BW, spans, chosen, span_weights)
+                if self.teacher is not None and settings.distill:
+                    taught, taught_phrases = self.teacher.teach(forward.inputs, policy.send_spans(spans))
+                    kept = policy.put(real)
+                    soft = imitation_loss(forward.edits_BWE, taught, kept, phrases, taught_phrases)
+                    loss = (1 - settings.distill) * loss + settings.distill * soft
+            if settings.consistency:
+                half = len(part.states) // 2
+                pair = forward.edits_BWE[:half], forward.edits_BWE[half:]
+                loss = loss + settings.consistency * consistency_loss(*pair, policy.put(real[:half]))
+            if polish:
+                loss = settings.polish_mix * loss + self._polish_loss(forward, real)
+        (loss / total).backward()  # type: ignore[no-untyped-call]
+        log.losses.append(loss.detach())
+        log.rewards += float(rewards.sum())
+        log.edits += int(np.count_nonzero(actions.ops))
+        log.words += len(actions.ops)
+        log.states += len(part.states)
+        log.weight += len(part.states)
+
+    def _act(self, part: MicroBatch, packed: NDArray[np.float32]) -> Actions:
+        settings, index = self.settings, self.policy.index
+        if part.gold is not None:
+            return part.gold
+        if settings.method == "epsilon":
+            markers = part.states.words.offsets[:-1]
+            ops = draw_epsilon(packed, markers, settings.epsilon, int(part.seeds[0]))
+            nothing = np.full(len(ops), -1, dtype=np.int64)
+            return Actions(ops, nothing, np.ones(len(part.states)), np.zeros(len(ops), dtype=np.bool_))
+        drawn = draw_guided(part.states.words, part.targets, packed, part.seeds, index, settings.sampler)
+        weights = scale_rewards(
+            drawn.weights, part.states.words, part.targets, settings.reward_floor, settings.reward_scale == "bounded"
+        )
+        return Actions(drawn.ops, drawn.phrases, weights, drawn.lost)
+
+    def _guided_loss(
+        self,
+        forward: Forward,
+        ops_BW: NDArray[np.int64],
+        weights_BW: NDArray[np.float32],
+        spans: SpanBatch,
+        chosen: NDArray[np.int64],
+        span_weights: NDArray[np.float32],
+    ) -> tuple[Tensor, Tensor]:
+        put = self.policy.put
+        phrases = self.policy.network.score_phrases(forward.inputs, forward.encoded, self.policy.send_spans(spans))
+        loss = policy_loss(forward.edits_BWE, put(ops_BW), put(weights_BW), phrases, put(chosen), put(span_weights))
+        return loss, phrases
+
+    def _explore(self, forward: Forward, ops_BW: NDArray[np.int64]) -> tuple[Tensor, NDArray[np.float64]]:
+        """Return the loss and the rewards of edits drawn without a target in sight, phrases likewise (-DPS)."""
+        part, index, settings = forward.part, self.policy.index, self.settings
+        spans = find_spans(part.batch, ops_BW)
+        if not len(spans.row_N):
+            spans = unweighted_span(part.batch)
+        scores = self.policy.network.score_phrases(forward.inputs, forward.encoded, self.policy.send_spans(spans))
+        best = scores.detach().argmax(-1).cpu().numpy()
+        rng = np.random.default_rng(int(part.seeds[0]) + 1)
+        anything = rng.integers(0, len(index.phrases), size=len(best))
+        chosen = np.where(rng.random(len(best)) < settings.epsilon, anything, best).astype(np.int64)
+        real = part.batch.real_BW[:, :-1]
+        ops = ops_BW[real].astype(np.int8)
+        phrases = np.full(len(ops), -1, dtype=np.int64)
+        wanted = ops_BW[spans.row_N, spans.word_N] != 0
+        phrases[(part.states.words.offsets[spans.row_N] + spans.word_N)[wanted]] = chosen[wanted]
+        gain = reward(part.states.words, part.targets, ops, phrases, index)
+        gain = scale_rewards(
+            gain, part.states.words, part.targets, settings.reward_floor, settings.reward_scale == "bounded"
+        )
+        weights = (gain[:, None] * real).astype(np.float32)
+        span_weights = np.where(wanted, gain[spans.row_N], 0.0).astype(np.float32)
+        put = self.policy.put
+        return policy_loss(forward.edits_BWE, put(ops_BW), put(weights), scores, put(chosen), put(span_weights)), gain
+
+    def _polish_loss(self, forward: Forward, real: NDArray[np.bool_]) -> Tensor:
+        """Return the policy-gradient loss of the policy's own samples, each against the others of its state.
+
+        The reward is the first factor of Eq. 5, 1 / (1 + LD(y^(t+1), y*)).
+        """
+        part, policy, samples = forward.part, self.policy, self.settings.polish_samples
+        rows, width = real.shape
+        ops_KBW = gumbel_argmax(forward.edits_BWE.detach()[None].expand(samples, -1, -1, -1))
+        host = ops_KBW.cpu().numpy() * real[None]
+        found = [find_spans(part.batch, host[k]) for k in range(samples)]
+        spans = SpanBatch(*(np.concatenate([getattr(f, n) for f in found]) for n in SpanBatch.__slots__))
+        sample_N = np.repeat(np.arange(samples), [len(f.row_N) for f in found])
+        if not len(spans.row_N):
+            return forward.edits_BWE.sum() * 0.0
+        scores = policy.network.score_phrases(forward.inputs, forward.encoded, policy.send_spans(spans))
+        drawn_N = gumbel_argmax(scores.detach())
+        phrases_KBW = np.full((samples, rows, width), -1, dtype=np.int64)
+        phrases_KBW[sample_N, spans.row_N, spans.word_N] = drawn_N.cpu().numpy()
+        closeness = np.empty((samples, rows), dtype=np.float32)
+        for k in range(samples):
+            ops = host[k][real].astype(np.int8)
+            reached = reach(part.states.words, ops, phrases_KBW[k][real], policy.index)
+            closeness[k] = 1.0 / (1.0 + core.distances(reached, part.targets))
+        advantage_KB = leave_one_out(policy.put(closeness))
+        taken = forward.edits_BWE[None].expand(samples, -1, -1, -1).gather(3, ops_KBW[..., None]).squeeze(3)
+        edit_KB = (taken * policy.put(real)[None]).sum(-1)
+        loss = -(advantage_KB * edit_KB).sum()
+        chosen_N = scores.gather(1, drawn_N[:, None]).squeeze(1)
+        loss = loss - (advantage_KB[policy.put(sample_N), policy.put(spans.row_N)] * chosen_N).sum()
+        mean: Tensor = loss / samples
+        return mean
