@@ -81,7 +81,7 @@ def test_a_damaged_file_is_told_in_one_line(broken: Path, name: str) -> None:
 
 
 def test_a_file_is_no_backbone(folder: Path) -> None:
-    with pytest.raises(InputError, match="neither a folder with an encoder nor a hub id"):
+    with pytest.raises(InputError, match="is a file, expected a folder with config"):
         load_backbone(folder / "config.json")
 
 
@@ -91,7 +91,7 @@ def test_hub_ids_are_asked_for_and_a_failure_is_one_line(
 ) -> None:
     asked: list[str] = []
 
-    def download(repo: str, allow_patterns: list[str]) -> str:
+    def download(repo: str, revision: str | None, allow_patterns: list[str]) -> str:
         asked.append(repo)
         if len(asked) > 1:
             raise ConnectionError("no\nnetwork")
@@ -99,9 +99,22 @@ def test_hub_ids_are_asked_for_and_a_failure_is_one_line(
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     assert load_backbone(name).config.layers == 3
-    with pytest.raises(InputError, match="the hub did not give it") as caught:
+    with pytest.raises(InputError, match="not to be had from the Hugging Face hub: no") as caught:
         load_backbone(name)
     assert asked == [name, name]
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["weights/gte", "./gte", "../gte", "/nowhere/gte", "a/b/c", "here/gte", "~/gte"])
+def test_what_looks_like_a_folder_is_never_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    def download(*arguments: object, **named: object) -> str:
+        raise AssertionError("asked the hub")
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here").mkdir()
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    with pytest.raises(InputError, match=f"^{name}: no such folder; .hf download OWNER/NAME --local-dir") as caught:
+        load_backbone(name)
     assert "\n" not in str(caught.value)
 
 

@@ -9,7 +9,7 @@ import numba
 import pytest
 import torch
 
-from riseq.train.settings import TrainSettings
+from riseq.train.settings import RiseSettings
 from tiny_world import make_rows, write_backbone, write_rows
 
 
@@ -35,10 +35,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def make_settings(world: Path) -> Callable[..., TrainSettings]:
+def make_settings(world: Path) -> Callable[..., RiseSettings]:
     """Settings for a run of a few seconds, with changes."""
 
-    def make(**changes: object) -> TrainSettings:
+    def make(**changes: object) -> RiseSettings:
         data = (str(world / "pairs.qa.jsonl"),)
         base: dict[str, object] = {
             "backbone": str(world / "bert"),
@@ -54,6 +54,6 @@ def make_settings(world: Path) -> Callable[..., TrainSettings]:
             "device": "cpu",
             "workers": 1,
         }
-        return TrainSettings(**{**base, **changes})  # type: ignore[arg-type]
+        return RiseSettings(**{**base, **changes})  # type: ignore[arg-type]
 
     return make

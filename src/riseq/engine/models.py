@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from riseq.model.hub import fetch, is_local
 from riseq.types import InputError
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -56,26 +57,9 @@ def find_model(name: str | Path) -> Path:
     if exists:
         raise InputError(f"{name}: is a file, {EXPECTED}")
     found = _HUB_NAME.fullmatch(Path(name).as_posix())
-    if found is None or found["name"].startswith("."):
+    if found is None or is_local(found["name"]):
         raise InputError(f"{_show(name)}: no such folder, {EXPECTED}")
-    return _fetch(found["name"], found["revision"])
-
-
-def _fetch(name: str, revision: str | None) -> Path:
-    try:
-        import huggingface_hub as hub
-    except ModuleNotFoundError:
-        raise InputError(
-            f"{name}: no such folder; if it is a model on the Hugging Face hub: pip install 'riseq[hub]'"
-        ) from None
-    try:
-        return Path(hub.snapshot_download(name, revision=revision, allow_patterns=list(FILES)))
-    # The hub, its cache and the network have dozens of kinds of failure; all of them mean that there is no model.
-    except Exception as error:
-        told = next((line for line in map(str.strip, str(error).splitlines()) if line), type(error).__name__)
-        raise InputError(
-            f"{name}: no such folder, and not to be had from the Hugging Face hub: {told[:300]}"
-        ) from error
+    return fetch(found["name"], FILES, found["revision"])
 
 
 def _show(name: str | Path) -> str:

@@ -12,6 +12,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
+from riseq.model.hub import fetch, is_local
 from riseq.model.network import RiseNetwork
 from riseq.model.transformer import BackboneConfig
 from riseq.types import InputError
@@ -40,6 +41,7 @@ _MPNET_NAMES = _BERT_NAMES | {
     "encoder.relative_attention_bias": "bias",
 }
 _NAMES = {"bert": _BERT_NAMES, "mpnet": _MPNET_NAMES}
+PRETRAINED = ("config.json", "model.safetensors", "tokenizer.json")
 _OLD_KINDS = {"gamma": "weight", "beta": "bias"}  # what the first BERT checkpoints call a norm's parameters
 
 
@@ -115,21 +117,18 @@ def find_pretrained(source: str | Path) -> Path:
     """Return the folder of a pretrained model: ``source`` itself, or what the hub has under that id."""
     folder = Path(source)
     if folder.is_dir():
-        for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        for name in PRETRAINED:
             if not (folder / name).is_file():
                 raise InputError(f"{folder}: no {name}; expected a folder with config, tokenizer and safetensors")
         return folder
-    if folder.exists() or str(source).count("/") > 1:
-        raise InputError(f"{source}: neither a folder with an encoder nor a hub id such as 'thenlper/gte-small'")
-    from huggingface_hub import snapshot_download
-
-    wanted = ["config.json", "model.safetensors", "tokenizer.json"]
-    try:
-        return Path(snapshot_download(str(source), allow_patterns=wanted))
-    except Exception as error:  # the hub's client raises many kinds; the user needs one line
+    if folder.exists():
+        raise InputError(f"{source}: is a file, expected a folder with config, tokenizer and safetensors")
+    if is_local(source):
         raise InputError(
-            f"{source}: not a folder here, and the hub did not give it ({type(error).__name__})"
-        ) from error
+            f"{source}: no such folder; `hf download OWNER/NAME --local-dir {source}` brings a pretrained model there, "
+            "or name one on the hub instead, such as thenlper/gte-small"
+        )
+    return fetch(str(source), PRETRAINED)
 
 
 def _read_config(path: Path) -> BackboneConfig:

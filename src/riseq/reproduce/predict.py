@@ -110,7 +110,7 @@ def describe(store: Store, wanted: Wanted) -> Manifest:
 def take_outputs(store: Store, wanted: Wanted, folder: Path, hardware: str | None = None) -> list[str]:
     """Take outputs that were written elsewhere (``SET.jsonl`` in ``folder``) into the store; return their sets.
 
-    ``python -m riseq.train score --out`` writes such files; what it repeats from pass to pass is left out.
+    ``python benchmarks/score_checkpoints.py --out`` writes such files; what it repeats from pass to pass is left out.
     """
     from riseq.reproduce.plan import SETS
 
