@@ -29,7 +29,7 @@ def test_each_parameter_has_its_rate_and_vectors_do_not_decay() -> None:
 
 def follow(schedule: Schedule, epochs: Sequence[int]) -> list[float]:
     """Return the share of every step of a run whose epochs have these many steps."""
-    shares = []
+    shares: list[float] = []
     for epoch, steps in enumerate(epochs):
         for number in range(1, steps + 1):
             shares.append(schedule.share(len(shares), (epoch + number / steps) / len(epochs)))

@@ -32,7 +32,7 @@ from riseq.text.pieces import Pieces
 from riseq.train.corpus import MAX_WORDS, cut_batches, load_pairs, split_pair
 from riseq.train.processes import Processes
 from riseq.train.settings import TrainSettings
-from riseq.train.task import Description, Epoch, StepLog, autocast
+from riseq.train.task import Epoch, StepLog, autocast
 from riseq.train.tracking import make_fingerprint
 from riseq.types import Example, InputError
 
@@ -97,6 +97,8 @@ class BaselineTask(ABC):
         self.dev = {name: load_dataset(name, need_target=True)[: settings.limit] for name in settings.dev}
         self.fingerprint = make_fingerprint(settings, examples)
         self.log = StepLog()
+        self.title, self.about = f"{settings.system}, a baseline", _ABOUT[settings.system]
+        self.made_from = f"Started from `{settings.backbone}`"
         self.load(examples)
 
     @abstractmethod
@@ -138,12 +140,6 @@ class BaselineTask(ABC):
         self.log.losses.append(loss.detach())
         self.log.weight += 1
         self.log.states += pairs
-
-    def describe(self) -> Description:
-        """Return what the model card says of the network."""
-        settings = self.settings
-        title, made_from = f"{settings.system}, a baseline", f"Started from `{settings.backbone}`"
-        return Description(title, _ABOUT[settings.system], made_from)
 
 
 @dataclass(frozen=True, slots=True)

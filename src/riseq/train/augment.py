@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -87,21 +88,15 @@ def find_mention(example: Example) -> Mention | None:
     source = [MARKER, *forms(example.question)]
     edits = gold_edits(source, [MARKER, *forms(example.target)])
     found: list[Mention] = []
-    at = 0
-    while at < len(edits):
-        if edits[at].op is not Op.SUBSTITUTE:
-            at += 1
-            continue
-        end = at + 1
-        while end < len(edits) and edits[end].op is Op.SUBSTITUTE:
-            end += 1
-        words = tuple(source[at:end])
-        if words[-2:] == ("'", "s"):
-            words = words[:-2]
-        phrase = edits[at].phrase
-        if len(phrase) == 1 and phrase[0] in _KIND_OF and words and not set(words) <= _TOO_VAGUE:
-            found.append(Mention(words, _KIND_OF[phrase[0]]))
-        at = end
+    for op, run in groupby(range(len(edits)), key=lambda k: edits[k].op):
+        if op is Op.SUBSTITUTE:
+            replaced = list(run)
+            words = tuple(source[k] for k in replaced)
+            if words[-2:] == ("'", "s"):
+                words = words[:-2]
+            phrase = edits[replaced[0]].phrase
+            if len(phrase) == 1 and phrase[0] in _KIND_OF and words and not set(words) <= _TOO_VAGUE:
+                found.append(Mention(words, _KIND_OF[phrase[0]]))
     kinds = {(m.words, m.kind) for m in found}
     return found[0] if len(kinds) == 1 and all(w.isalpha() for w in found[0].words) else None
 
@@ -150,31 +145,27 @@ def _rewrite(words: list[str], old: Mention, new: Mention) -> list[str]:
     output: list[str] = []
     at = 0
     while at < len(words):
+        length = 1
         if tuple(words[at : at + len(old.words)]) == old.words:
             output.extend(new.words)
-            at += len(old.words)
+            length = len(old.words)
         elif words[at] in parts:  # a surname alone is the entity too
             output.extend(new.words)
-            at += 1
-            while at < len(words) and words[at] in parts:
-                at += 1
+            while at + length < len(words) and words[at + length] in parts:
+                length += 1
         elif _KIND_OF.get(words[at]) == old.kind:
             output.append(_pronoun(words, at, old.kind, new.kind))
-            at += 1
         else:
             output.append(words[at])
-            at += 1
+        at += length
     return output
 
 
 def _pronoun(words: list[str], at: int, old: str, new: str) -> str:
-    forms_old = _PRONOUNS[old]
-    word = words[at]
-    roles = [role for role, form in enumerate(forms_old) if form == word]
-    role = roles[0]
-    follows = words[at + 1] if at + 1 < len(words) else "?"
-    if word == "her":  # object or possessor: the word after it decides
-        role = 1 if follows in _AFTER_OBJECT else 2
-    elif word == "it":  # subject or object: one follows a verb or a preposition, which a list can only guess
-        role = 1 if follows in _AFTER_OBJECT else 0
+    role = _PRONOUNS[old].index(words[at])
+    is_object = at + 1 == len(words) or words[at + 1] in _AFTER_OBJECT
+    if words[at] == "her":  # object or possessor: the word after it decides
+        role = 1 if is_object else 2
+    elif words[at] == "it":  # subject or object: one follows a verb or a preposition, which a list can only guess
+        role = 1 if is_object else 0
     return _PRONOUNS[new][role]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from riseq.core.edits import MARKER
 from riseq.core.packed import Interner, Packed, pack
 from riseq.core.phrases import PhraseVocabulary
 from riseq.data.dataset import load_dataset
-from riseq.model.inputs import Batch, collate, encode_context, take_ragged
+from riseq.model.inputs import encode_context, take_ragged
 from riseq.text.pieces import Pieces
 from riseq.text.words import forms
 from riseq.train.actions import Actions, gold_actions, reach
@@ -137,15 +137,6 @@ def start_states(corpus: Corpus) -> States:
     return States(np.arange(len(corpus), dtype=np.int64), corpus.sources)
 
 
-def lengths_in_pieces(states: States, corpus: Corpus, table: Packed) -> NDArray[np.int64]:
-    """Return how many pieces the network reads for each state."""
-    pieces = table.lengths[states.words.values]
-    ends = np.concatenate([[0], np.cumsum(pieces)])
-    question = ends[states.words.offsets[1:]] - ends[states.words.offsets[:-1]]
-    lengths: NDArray[np.int64] = corpus.contexts.lengths[states.example] + question + 1
-    return lengths
-
-
 def cut_batches(
     lengths: NDArray[np.int64], size: int, rng: np.random.Generator, together: int = TOGETHER
 ) -> list[NDArray[np.int64]]:
@@ -172,21 +163,6 @@ def sorted_batches(lengths: NDArray[np.int64], tokens: int) -> list[NDArray[np.i
         batches.append(order[start:end])
         start = end
     return batches
-
-
-def collate_states(
-    states: States, corpus: Corpus, table: Packed, sep_id: int, pad_id: int, pad_width: Callable[[int], int]
-) -> Batch:
-    """Return the padded batch of ``states``."""
-    contexts = take_ragged(corpus.contexts.values, corpus.contexts.offsets, states.example)
-    return collate(
-        contexts,
-        (states.words.values.astype(np.int64), states.words.lengths),
-        (table.values, table.offsets),
-        sep_id,
-        pad_id,
-        pad_width,
-    )
 
 
 @dataclass(slots=True)

@@ -16,16 +16,7 @@ from riseq.train.optimiser import Average, Schedule, build_optimiser, set_rates
 from riseq.train.processes import Processes, prefetch
 from riseq.train.settings import TrainSettings
 from riseq.train.task import StepLog, Stream, Task, derive_seed, find_task, make_rng
-from riseq.train.tracking import (
-    BEST,
-    RunState,
-    Tracker,
-    add_facts,
-    load_progress,
-    open_run,
-    save_progress,
-    write_card,
-)
+from riseq.train.tracking import BEST, LAST, RunState, SavedEpoch, Tracker, add_facts, open_run, write_card
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +32,8 @@ class TrainResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON has it."""
-        return {
-            "model": str(self.folder),
-            "best_epoch": self.best_epoch,
-            "states_per_s": round(self.states_per_s, 1),
-            "scores": self.scores,
-        }
+        rate = round(self.states_per_s, 1)
+        return {"model": str(self.folder), "best_epoch": self.best_epoch, "states_per_s": rate, "scores": self.scores}
 
 
 def train(
@@ -75,23 +62,24 @@ class _Run:
         self.settings, self.task, self.out, self.processes, self.tracker = settings, task, out, processes, tracker
         self.optimiser = build_optimiser(task.network, task.peak_rate, settings.weight_decay)
         self.average = Average(task.network, settings.ema) if settings.ema else None
+        self.saved = SavedEpoch(out / LAST, task, self.optimiser, self.average)
         self.schedule = Schedule(settings.warmup_steps, settings.schedule)
         self.state = RunState()
 
     def resume(self) -> None:
-        self.state = load_progress(self.out, self.task.fingerprint, self.task.network, self.optimiser, self.average)
+        self.state = self.saved.load()
         self.schedule.warmed_up = self.state.warmed_up
         self.tracker.rewind(self.state.step, self.state.epoch)
 
     def go(self) -> TrainResult:
-        state, task, is_main = self.state, self.task, self.processes.is_main
+        state, is_main = self.state, self.processes.is_main
         while state.epoch < self.settings.epochs:
             self._run_epoch()
             state.epoch += 1
             if state.epoch >= self.settings.scored_from:
                 self._choose()
             if is_main and self.settings.resumable:
-                save_progress(self.out, task.fingerprint, task.network, self.optimiser, self.average, state)
+                self.saved.save(state)
         if is_main:
             add_facts(self.out / BEST / "config.json", self._measured())
         return TrainResult(self.out / BEST, state.best["epoch"], state.best["scores"], self._rate(), is_main)
@@ -144,9 +132,9 @@ class _Run:
                 return
             state.best = {"epoch": state.epoch, "bleu4": first, "scores": scores}
             if self.processes.is_main:
-                facts = {"system": self.settings.system, "settings": asdict(self.settings), "scores": scores}
-                facts |= {"epoch": state.epoch, **self._measured()}
-                task.save(self.out / BEST, facts, write_card(task.describe(), facts))
+                settings = {"system": self.settings.system, "settings": asdict(self.settings)}
+                facts = {**settings, "scores": scores, "epoch": state.epoch, **self._measured()}
+                task.save(self.out / BEST, facts, write_card(task, facts))
 
     def _averaged(self) -> AbstractContextManager[None]:
         return nullcontext() if self.average is None else self.average.applied()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -90,28 +90,17 @@ class Average:
 
 def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
     """Return the optimiser's state as named tensors."""
-    found: dict[str, Tensor] = {}
-    for number, parameter in enumerate(_parameters(optimiser)):
-        for name, value in optimiser.state.get(parameter, {}).items():
-            found[f"{number}.{name}"] = torch.as_tensor(value).detach().cpu().clone()
-    return found
+    return {
+        f"{number}.{name}": torch.as_tensor(value).detach().cpu().clone()
+        for number, state in optimiser.state_dict()["state"].items()
+        for name, value in state.items()
+    }
 
 
 def load_optimiser(optimiser: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
     """Put back what ``optimiser_tensors`` gave."""
-    parameters = list(_parameters(optimiser))
-    states: dict[int, dict[str, Any]] = {}
+    states: dict[int, dict[str, Tensor]] = {}
     for key, tensor in tensors.items():
-        index, _, name = key.partition(".")
-        states.setdefault(int(index), {})[name] = tensor
-    for number, state in states.items():
-        parameter = parameters[number]
-        optimiser.state[parameter] = {
-            name: value.to(parameter.device) if name != "step" or parameter.is_cuda else value
-            for name, value in state.items()
-        }
-
-
-def _parameters(optimiser: torch.optim.Optimizer) -> Iterable[Tensor]:
-    for group in optimiser.param_groups:
-        yield from group["params"]
+        number, _, name = key.partition(".")
+        states.setdefault(int(number), {})[name] = tensor
+    optimiser.load_state_dict({"state": states, "param_groups": optimiser.state_dict()["param_groups"]})

@@ -13,19 +13,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from riseq.core.batch import PhraseIndex, index_phrases
-from riseq.core.packed import Packed
-from riseq.model.inputs import Batch, SpanBatch, find_spans
+from riseq.core.packed import Packed, pack
+from riseq.model.inputs import Batch, SpanBatch, collate, find_spans, take_ragged
 from riseq.model.network import Inputs, Spans
 from riseq.train.actions import Ops, reach
-from riseq.train.corpus import (
-    Corpus,
-    Lexicon,
-    States,
-    collate_states,
-    lengths_in_pieces,
-    sorted_batches,
-    start_states,
-)
+from riseq.train.corpus import Corpus, Lexicon, States, sorted_batches, start_states
 from riseq.train.task import autocast
 
 ROLLOUT_PIECES = 131_072
@@ -53,9 +45,19 @@ class Policy:
         index = index_phrases(lexicon.phrase_words())
         return cls(network, lexicon.piece_table(), index, lexicon.pieces.sep_id, lexicon.pieces.pad_id, device)
 
+    def count_pieces(self, states: States, corpus: Corpus) -> NDArray[np.int64]:
+        """Return how many pieces the network reads for each state."""
+        ends = np.concatenate([[0], np.cumsum(self.table.lengths[states.words.values])])
+        question = ends[states.words.offsets[1:]] - ends[states.words.offsets[:-1]]
+        lengths: NDArray[np.int64] = corpus.contexts.lengths[states.example] + question + 1
+        return lengths
+
     def collate(self, states: States, corpus: Corpus) -> Batch:
         """Return the padded batch of ``states``."""
-        return collate_states(states, corpus, self.table, self.sep_id, self.pad_id, pad_width)
+        contexts = take_ragged(corpus.contexts.values, corpus.contexts.offsets, states.example)
+        words = states.words.values.astype(np.int64), states.words.lengths
+        table = self.table.values, self.table.offsets
+        return collate(contexts, words, table, self.sep_id, self.pad_id, pad_width)
 
     def send(self, batch: Batch) -> Inputs:
         """Return the batch on the device."""
@@ -84,9 +86,8 @@ class Policy:
                 spans = find_spans(batch, best_BW)
                 best_N = np.zeros(0, dtype=np.int64)
                 if len(spans.row_N):
-                    best_N = (
-                        self.network.score_phrases(inputs, encoded, self.send_spans(spans)).argmax(-1).cpu().numpy()
-                    )
+                    scores_NP = self.network.score_phrases(inputs, encoded, self.send_spans(spans))
+                    best_N = scores_NP.argmax(-1).cpu().numpy()
             at = states.words.offsets[index]
             real = batch.real_BW[:, :-1]
             ops[(at[:, None] + np.arange(real.shape[1])[None, :])[real]] = best_BW[real]
@@ -110,21 +111,14 @@ class Policy:
             for k in moved:
                 words[active[k]] = reached[k]
             active = active[moved]
-            current = States(current.example, _pack(words))
+            current = States(current.example, pack(words))
             outputs.append(current.words)
         return outputs or [current.words]
 
     def _batches(self, states: States, corpus: Corpus) -> Iterator[tuple[NDArray[np.int64], Batch]]:
-        lengths = lengths_in_pieces(states, corpus, self.table)
         budget = ROLLOUT_PIECES if self.device.type == "cuda" else ROLLOUT_PIECES // 16
-        for index in sorted_batches(lengths, budget):
+        for index in sorted_batches(self.count_pieces(states, corpus), budget):
             yield index, self.collate(states.take(index), corpus)
-
-
-def _pack(rows: list[NDArray[np.int32]]) -> Packed:
-    offsets = np.zeros(len(rows) + 1, dtype=np.int64)
-    np.cumsum([len(row) for row in rows], out=offsets[1:])
-    return Packed(np.concatenate(rows), offsets)
 
 
 class _Fixed(nn.Module):

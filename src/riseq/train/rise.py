@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numba
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -22,39 +23,15 @@ from riseq.model.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from riseq.model.inputs import Batch, SpanBatch, find_spans
 from riseq.model.network import Ensemble, Inputs, NetworkConfig, RiseNetwork, pick_device
 from riseq.text.pieces import Pieces
-from riseq.train.actions import (
-    Actions,
-    consistency_loss,
-    credited_spans,
-    draw_epsilon,
-    draw_guided,
-    gumbel_argmax,
-    imitation_loss,
-    leave_one_out,
-    policy_loss,
-    reach,
-    reward,
-    scale_rewards,
-    take_actions,
-    unweighted_span,
-)
+from riseq.train import actions
+from riseq.train.actions import Actions
 from riseq.train.augment import gather_examples
-from riseq.train.corpus import (
-    MAX_WORDS,
-    Corpus,
-    Lexicon,
-    StatePool,
-    States,
-    build_corpus,
-    cut_batches,
-    lengths_in_pieces,
-    take_rows,
-)
+from riseq.train.corpus import MAX_WORDS, Corpus, Lexicon, StatePool, States, build_corpus, cut_batches, take_rows
 from riseq.train.policy import GraphedEncoder, Policy
 from riseq.train.predictions import load_ensemble, predict_passes
 from riseq.train.processes import Processes
 from riseq.train.settings import RiseSettings, TrainSettings
-from riseq.train.task import Description, Epoch, StepLog, Stream, autocast, make_rng
+from riseq.train.task import Epoch, StepLog, Stream, autocast, make_rng
 from riseq.train.tracking import make_fingerprint
 from riseq.types import Example, InputError
 
@@ -63,11 +40,15 @@ class RiseTask:
     """RISE's network on its training pairs."""
 
     settings_class: ClassVar[type[TrainSettings]] = RiseSettings
+    title = "A riseq model"
+    about = "Makes self-contained questions conversational by editing them (RISE, ACL 2021)."
 
     def __init__(self, settings: RiseSettings, processes: Processes) -> None:
         """Load the data, the network and its teachers, the same for the same settings."""
-        _check_workers(settings.workers)
+        if settings.workers > (most := numba.config.NUMBA_NUM_THREADS):
+            raise InputError(f"workers: {settings.workers}, but there are {most} cores to sample on")
         self.settings, self.processes = settings, processes
+        self.made_from = f"Encoder: `{settings.backbone}`; method `{settings.method}`, sampler `{settings.sampler}`"
         torch.manual_seed(settings.seed)
         backbone = load_backbone(settings.backbone, settings.keep_layers)
         pieces = Pieces.load(backbone.tokenizer)
@@ -108,8 +89,6 @@ class RiseTask:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Let the sampler use the settings' threads (0: all cores) while the block runs."""
-        import numba
-
         before, torch_threads = numba.get_num_threads(), torch.get_num_threads()
         numba.set_num_threads(self.settings.workers or numba.config.NUMBA_NUM_THREADS)
         torch.set_num_threads(torch_threads)  # both count on OpenMP, and numba's first call sets it for both
@@ -131,8 +110,7 @@ class RiseTask:
         """Return the epoch's states in batches, the pool filled by the network as it is now."""
         settings = self.settings
         states = self.pool.fill(epoch, rng)
-        lengths = lengths_in_pieces(states, self.corpus, self.policy.table)
-        batches = cut_batches(lengths, settings.batch, rng)
+        batches = cut_batches(self.policy.count_pieces(states, self.corpus), settings.batch, rng)
         seeds = [rng.integers(0, 2**63, size=len(index), dtype=np.uint64) for index in batches]
         for parameter in self.network.encoder.parameters():
             parameter.requires_grad_(epoch >= settings.frozen_epochs)
@@ -154,7 +132,7 @@ class RiseTask:
             for rows in np.array_split(mine, settings.micro_batches):
                 if len(rows):
                     taken = states.take(index[rows])
-                    known = None if gold is None else take_actions(gold, states.words.offsets, index[rows])
+                    known = None if gold is None else actions.take_actions(gold, states.words.offsets, index[rows])
                     parts.append(self.learner.prepare(taken, self.corpus, drawn[rows], known))
             yield parts, len(index) * (2 if settings.consistency else 1)
 
@@ -169,24 +147,9 @@ class RiseTask:
         """Return the dev set's questions after the last pass, lower-cased words."""
         return predict_passes(self.policy, self.lexicon, self.dev_corpora[name], self.settings.passes)[-1]
 
-    def describe(self) -> Description:
-        """Return what the model card says of the network."""
-        settings = self.settings
-        about = "Makes self-contained questions conversational by editing them (RISE, ACL 2021)."
-        made_from = f"Encoder: `{settings.backbone}`; method `{settings.method}`, sampler `{settings.sampler}`"
-        return Description("A riseq model", about, made_from)
-
     def save(self, folder: Path, facts: Mapping[str, Any], card: str) -> None:
         """Write the model's folder whole."""
         save_checkpoint(folder, Checkpoint(self.network, self.lexicon.phrases, self.lexicon.pieces, facts), card)
-
-
-def _check_workers(workers: int) -> None:
-    import numba
-
-    most = numba.config.NUMBA_NUM_THREADS
-    if workers > most:
-        raise InputError(f"workers: {workers}, but there are {most} cores to sample on")
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +194,7 @@ class Learner:
         """Return the states collated; under a consistency term each stands twice, for two dropout masks."""
         if self.settings.consistency:
             twice = np.concatenate([np.arange(len(states))] * 2)
-            gold = None if gold is None else take_actions(gold, states.words.offsets, twice)
+            gold = None if gold is None else actions.take_actions(gold, states.words.offsets, twice)
             states, seeds = states.take(twice), np.concatenate([seeds, seeds + np.uint64(1)])
         targets = take_rows(corpus.targets, states.example)
         return MicroBatch(states, targets, self.policy.collate(states, corpus), seeds, gold)
@@ -266,36 +229,36 @@ class Learner:
             forward.arrived.synchronize()
         began = time.perf_counter()
         real = part.batch.real_BW[:, :-1]
-        packed = forward.host_BWE.numpy()[real]
-        actions = self._act(part, packed)
-        rewards = actions.weights
+        taken = self._act(part, forward.host_BWE.numpy()[real])
+        rewards = taken.weights
         ops_BW = np.zeros(real.shape, dtype=np.int64)
-        ops_BW[real] = actions.ops
-        spans, chosen, span_weights = credited_spans(part.batch, ops_BW, actions, part.states.words.offsets)
+        ops_BW[real] = taken.ops
+        spans, chosen, span_weights = actions.credited_spans(part.batch, ops_BW, taken, part.states.words.offsets)
         weights_BW = np.zeros(real.shape, dtype=np.float32)
-        weights_BW[real] = np.where(actions.lost, 0.0, np.repeat(actions.weights, part.batch.words_B))
+        weights_BW[real] = np.where(taken.lost, 0.0, np.repeat(taken.weights, part.batch.words_B))
         log.sampling_s += time.perf_counter() - began
         with autocast(policy.device):
             if settings.method == "epsilon":
                 loss, rewards = self._explore(forward, ops_BW)
             else:
-                loss, phrases = self._guided_loss(forward, ops_BW, weights_BW, spans, chosen, span_weights)
+                phrases = self._score_phrases(forward, spans)
+                edits, put = forward.edits_BWE, policy.put
+                loss = actions.policy_loss(edits, put(ops_BW), put(weights_BW), phrases, put(chosen), put(span_weights))
                 if self.teacher is not None and settings.distill:
                     taught, taught_phrases = self.teacher.teach(forward.inputs, policy.send_spans(spans))
-                    kept = policy.put(real)
-                    soft = imitation_loss(forward.edits_BWE, taught, kept, phrases, taught_phrases)
+                    soft = actions.imitation_loss(edits, taught, put(real), phrases, taught_phrases)
                     loss = (1 - settings.distill) * loss + settings.distill * soft
             if settings.consistency:
                 half = len(part.states) // 2
                 pair = forward.edits_BWE[:half], forward.edits_BWE[half:]
-                loss = loss + settings.consistency * consistency_loss(*pair, policy.put(real[:half]))
+                loss = loss + settings.consistency * actions.consistency_loss(*pair, policy.put(real[:half]))
             if polish:
                 loss = settings.polish_mix * loss + self._polish_loss(forward, real)
         (loss / total).backward()  # type: ignore[no-untyped-call]
         log.losses.append(loss.detach())
         log.rewards += float(rewards.sum())
-        log.edits += int(np.count_nonzero(actions.ops))
-        log.words += len(actions.ops)
+        log.edits += int(np.count_nonzero(taken.ops))
+        log.words += len(taken.ops)
         log.states += len(part.states)
         log.weight += len(part.states)
 
@@ -305,36 +268,28 @@ class Learner:
             return part.gold
         if settings.method == "epsilon":
             markers = part.states.words.offsets[:-1]
-            ops = draw_epsilon(packed, markers, settings.epsilon, int(part.seeds[0]))
+            ops = actions.draw_epsilon(packed, markers, settings.epsilon, int(part.seeds[0]))
             nothing = np.full(len(ops), -1, dtype=np.int64)
             return Actions(ops, nothing, np.ones(len(part.states)), np.zeros(len(ops), dtype=np.bool_))
-        drawn = draw_guided(part.states.words, part.targets, packed, part.seeds, index, settings.sampler)
-        weights = scale_rewards(
-            drawn.weights, part.states.words, part.targets, settings.reward_floor, settings.reward_scale == "bounded"
-        )
-        return Actions(drawn.ops, drawn.phrases, weights, drawn.lost)
+        drawn = actions.draw_guided(part.states.words, part.targets, packed, part.seeds, index, settings.sampler)
+        return replace(drawn, weights=self._scale(drawn.weights, part))
 
-    def _guided_loss(
-        self,
-        forward: Forward,
-        ops_BW: NDArray[np.int64],
-        weights_BW: NDArray[np.float32],
-        spans: SpanBatch,
-        chosen: NDArray[np.int64],
-        span_weights: NDArray[np.float32],
-    ) -> tuple[Tensor, Tensor]:
-        put = self.policy.put
-        phrases = self.policy.network.score_phrases(forward.inputs, forward.encoded, self.policy.send_spans(spans))
-        loss = policy_loss(forward.edits_BWE, put(ops_BW), put(weights_BW), phrases, put(chosen), put(span_weights))
-        return loss, phrases
+    def _scale(self, rewards: NDArray[np.float64], part: MicroBatch) -> NDArray[np.float64]:
+        bounded = self.settings.reward_scale == "bounded"
+        return actions.scale_rewards(rewards, part.states.words, part.targets, self.settings.reward_floor, bounded)
+
+    def _score_phrases(self, forward: Forward, spans: SpanBatch) -> Tensor:
+        spans_N = self.policy.send_spans(spans)
+        found: Tensor = self.policy.network.score_phrases(forward.inputs, forward.encoded, spans_N)
+        return found
 
     def _explore(self, forward: Forward, ops_BW: NDArray[np.int64]) -> tuple[Tensor, NDArray[np.float64]]:
         """Return the loss and the rewards of edits drawn without a target in sight, phrases likewise (-DPS)."""
         part, index, settings = forward.part, self.policy.index, self.settings
         spans = find_spans(part.batch, ops_BW)
         if not len(spans.row_N):
-            spans = unweighted_span(part.batch)
-        scores = self.policy.network.score_phrases(forward.inputs, forward.encoded, self.policy.send_spans(spans))
+            spans = actions.unweighted_span(part.batch)
+        scores = self._score_phrases(forward, spans)
         best = scores.detach().argmax(-1).cpu().numpy()
         rng = np.random.default_rng(int(part.seeds[0]) + 1)
         anything = rng.integers(0, len(index.phrases), size=len(best))
@@ -344,14 +299,13 @@ class Learner:
         phrases = np.full(len(ops), -1, dtype=np.int64)
         wanted = ops_BW[spans.row_N, spans.word_N] != 0
         phrases[(part.states.words.offsets[spans.row_N] + spans.word_N)[wanted]] = chosen[wanted]
-        gain = reward(part.states.words, part.targets, ops, phrases, index)
-        gain = scale_rewards(
-            gain, part.states.words, part.targets, settings.reward_floor, settings.reward_scale == "bounded"
-        )
+        gain = self._scale(actions.reward(part.states.words, part.targets, ops, phrases, index), part)
         weights = (gain[:, None] * real).astype(np.float32)
         span_weights = np.where(wanted, gain[spans.row_N], 0.0).astype(np.float32)
         put = self.policy.put
-        return policy_loss(forward.edits_BWE, put(ops_BW), put(weights), scores, put(chosen), put(span_weights)), gain
+        return actions.policy_loss(
+            forward.edits_BWE, put(ops_BW), put(weights), scores, put(chosen), put(span_weights)
+        ), gain
 
     def _polish_loss(self, forward: Forward, real: NDArray[np.bool_]) -> Tensor:
         """Return the policy-gradient loss of the policy's own samples, each against the others of its state.
@@ -360,27 +314,26 @@ class Learner:
         """
         part, policy, samples = forward.part, self.policy, self.settings.polish_samples
         rows, width = real.shape
-        ops_KBW = gumbel_argmax(forward.edits_BWE.detach()[None].expand(samples, -1, -1, -1))
+        ops_KBW = actions.gumbel_argmax(forward.edits_BWE.detach()[None].expand(samples, -1, -1, -1))
         host = ops_KBW.cpu().numpy() * real[None]
         found = [find_spans(part.batch, host[k]) for k in range(samples)]
         spans = SpanBatch(*(np.concatenate([getattr(f, n) for f in found]) for n in SpanBatch.__slots__))
         sample_N = np.repeat(np.arange(samples), [len(f.row_N) for f in found])
         if not len(spans.row_N):
             return forward.edits_BWE.sum() * 0.0
-        scores = policy.network.score_phrases(forward.inputs, forward.encoded, policy.send_spans(spans))
-        drawn_N = gumbel_argmax(scores.detach())
+        scores = self._score_phrases(forward, spans)
+        drawn_N = actions.gumbel_argmax(scores.detach())
         phrases_KBW = np.full((samples, rows, width), -1, dtype=np.int64)
         phrases_KBW[sample_N, spans.row_N, spans.word_N] = drawn_N.cpu().numpy()
         closeness = np.empty((samples, rows), dtype=np.float32)
         for k in range(samples):
             ops = host[k][real].astype(np.int8)
-            reached = reach(part.states.words, ops, phrases_KBW[k][real], policy.index)
+            reached = actions.reach(part.states.words, ops, phrases_KBW[k][real], policy.index)
             closeness[k] = 1.0 / (1.0 + core.distances(reached, part.targets))
-        advantage_KB = leave_one_out(policy.put(closeness))
+        advantage_KB = actions.leave_one_out(policy.put(closeness))
         taken = forward.edits_BWE[None].expand(samples, -1, -1, -1).gather(3, ops_KBW[..., None]).squeeze(3)
         edit_KB = (taken * policy.put(real)[None]).sum(-1)
         loss = -(advantage_KB * edit_KB).sum()
         chosen_N = scores.gather(1, drawn_N[:, None]).squeeze(1)
         loss = loss - (advantage_KB[policy.put(sample_N), policy.put(spans.row_N)] * chosen_N).sum()
-        mean: Tensor = loss / samples
-        return mean
+        return loss / samples

@@ -121,7 +121,9 @@ def read_recipe(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     except yaml.YAMLError as error:
-        raise InputError(f"{path}{_line_of(error)}: not YAML") from error
+        mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
+        line = f", line {mark.line + 1}" if mark else ""
+        raise InputError(f"{path}{line}: not YAML") from error
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read as text ({error})") from error
     if not isinstance(values, dict):
@@ -138,14 +140,6 @@ def parse_override(text: str) -> tuple[str, Any]:
         return name.strip(), yaml.safe_load(value)
     except yaml.YAMLError as error:
         raise InputError(f"--set {text!r}: the value is not YAML") from error
-
-
-def _line_of(error: yaml.YAMLError) -> str:
-    return (
-        f", line {error.problem_mark.line + 1}"
-        if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark
-        else ""
-    )
 
 
 def _cast(value: Any, kind: Any, where: str) -> Any:

@@ -50,37 +50,31 @@ class Task(Protocol):
     fingerprint: str
     """Changes with the data and the settings: progress with another one is not resumed."""
     log: StepLog
+    title: str
+    about: str
+    made_from: str
+    """What the model card says: a heading, what the model does, and what it began as."""
 
     def __init__(self, settings: Any, processes: Processes) -> None:
         """Load the data and the network, the same for the same settings."""
 
     def running(self) -> AbstractContextManager[None]:
         """Return the context that the run happens in."""
-        ...
 
     def peak_rate(self, name: str) -> float:
         """Return the peak learning rate of the parameter ``name``."""
-        ...
 
     def start_epoch(self, epoch: int, rng: np.random.Generator) -> Epoch:
         """Return the epoch's batches, and make the network ready for them."""
-        ...
 
     def learn(self, batch: Any) -> None:
         """Add the gradients of a batch's loss to the network's, and add the batch to the log."""
-        ...
 
     def predict(self, name: str) -> list[str]:
         """Return the network's question for each example of the dev set ``name``."""
-        ...
-
-    def describe(self) -> Description:
-        """Return what the model card says of the network."""
-        ...
 
     def save(self, folder: Path, facts: Mapping[str, Any], card: str) -> None:
         """Write the model's folder whole."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +83,6 @@ class Epoch:
 
     steps: int
     batches: Iterator[Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """A kind of model in a card: its title, what it does, and what it was made from."""
-
-    title: str
-    about: str
-    made_from: str
 
 
 @dataclass(slots=True)

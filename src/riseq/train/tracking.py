@@ -19,12 +19,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from torch import nn
 
 from riseq.files import make_folder, recover_folder, write_json, write_text
 from riseq.train.optimiser import Average, load_optimiser, optimiser_tensors
 from riseq.train.settings import TrainSettings
-from riseq.train.task import Description, StepMeans
+from riseq.train.task import StepMeans, Task
 from riseq.types import Example, InputError
 
 LAST = "last"
@@ -89,17 +88,8 @@ class Tracker:
         self.last_elapsed = elapsed
         rate = means.states / passed
         share = None if means.sampling_s is None else means.sampling_s / passed
-        row = (
-            step,
-            self.epoch + 1,
-            f"{loss:.6f}",
-            _cell(reward),
-            _cell(edited),
-            f"{rate:.0f}",
-            _cell(share),
-            f"{elapsed:.2f}",
-        )
-        self._append("log.csv", COLUMNS, row)
+        numbers = (f"{loss:.6f}", _cell(reward), _cell(edited), f"{rate:.0f}", _cell(share), f"{elapsed:.2f}")
+        self._append("log.csv", COLUMNS, (step, self.epoch + 1, *numbers))
         if self.board is not None:
             for name, value in (("loss", loss), ("reward", reward), ("edited", edited), ("states_per_s", rate)):
                 if value is not None:
@@ -138,12 +128,9 @@ class Tracker:
 
     def _append(self, name: str, header: tuple[str, ...], row: tuple[object, ...]) -> None:
         path = self.out / name
-        new = not path.exists() or not path.stat().st_size
+        is_new = not path.exists() or not path.stat().st_size
         with path.open("a", newline="", encoding="utf-8") as f:
-            writer = csv.writer(f)
-            if new:
-                writer.writerow(header)
-            writer.writerow(row)
+            csv.writer(f).writerows([header, row] if is_new else [row])
 
 
 def _cell(value: float | None) -> str:
@@ -193,55 +180,54 @@ def open_run(out: Path, resume: bool) -> None:
             shutil.rmtree(half, ignore_errors=True)
 
 
-def save_progress(
-    out: Path,
-    fingerprint: str,
-    network: nn.Module,
-    optimiser: torch.optim.Optimizer,
-    average: Average | None,
-    state: RunState,
-) -> None:
-    """Write ``out/last`` whole: weights, optimiser, averaged weights, and where the run stands."""
-    tensors = {f"network.{k}": v.detach().cpu().clone() for k, v in network.state_dict().items()}
-    tensors |= {f"optimiser.{k}": v for k, v in optimiser_tensors(optimiser).items()}
-    progress = {"fingerprint": fingerprint, **asdict(state)}
-    if average is not None:
-        tensors |= {f"average.{k}": v.cpu() for k, v in enumerate(average.kept)}
-        progress["average_steps"] = average.steps
-    with make_folder(out / LAST) as work:
-        save_file(tensors, work / "state.safetensors")
-        (work / "progress.json").write_text(json.dumps(progress, indent=2), encoding="utf-8")
+@dataclass(slots=True)
+class SavedEpoch:
+    """The last finished epoch on disk, in the folder ``last`` of a run: what is trained and how."""
 
+    folder: Path
+    task: Task
+    optimiser: torch.optim.Optimizer
+    average: Average | None
 
-def load_progress(
-    out: Path, fingerprint: str, network: nn.Module, optimiser: torch.optim.Optimizer, average: Average | None
-) -> RunState:
-    """Put back what ``out/last`` holds and return where the run stands: at its beginning where there is nothing yet."""
-    folder = out / LAST
-    if not (folder / "progress.json").is_file():
-        return RunState()
-    progress: dict[str, Any] = json.loads((folder / "progress.json").read_text(encoding="utf-8"))
-    made = progress.pop("fingerprint")
-    if made != fingerprint:
-        raise InputError(
-            f"{folder}: made with other data, phrases or settings (fingerprint {made}, "
-            f"now {fingerprint}); resume with the same ones or train into another folder"
-        )
-    try:
-        tensors = load_file(folder / "state.safetensors")
-    except (OSError, SafetensorError) as error:
-        raise InputError(f"{folder}: state.safetensors cannot be read ({error}); train into another folder") from error
-    parts: dict[str, dict[str, torch.Tensor]] = {"network": {}, "optimiser": {}, "average": {}}
-    for key, tensor in tensors.items():
-        part, _, name = key.partition(".")
-        parts[part][name] = tensor
-    network.load_state_dict(parts["network"])
-    load_optimiser(optimiser, parts["optimiser"])
-    if average is not None:
-        average.steps = progress.pop("average_steps")
-        for number, kept in enumerate(average.kept):
-            kept.copy_(parts["average"][str(number)])
-    return RunState(**progress)
+    def save(self, state: RunState) -> None:
+        """Write the folder whole: weights, optimiser, averaged weights, and where the run stands."""
+        tensors = {f"network.{k}": v.detach().cpu().clone() for k, v in self.task.network.state_dict().items()}
+        tensors |= {f"optimiser.{k}": v for k, v in optimiser_tensors(self.optimiser).items()}
+        found = {"fingerprint": self.task.fingerprint, **asdict(state)}
+        if self.average is not None:
+            tensors |= {f"average.{k}": v.cpu() for k, v in enumerate(self.average.kept)}
+            found["average_steps"] = self.average.steps
+        with make_folder(self.folder) as work:
+            save_file(tensors, work / "state.safetensors")
+            (work / "progress.json").write_text(json.dumps(found, indent=2), encoding="utf-8")
+
+    def load(self) -> RunState:
+        """Put back what the folder holds and return where the run stands: at its beginning where it holds nothing."""
+        if not (self.folder / "progress.json").is_file():
+            return RunState()
+        found: dict[str, Any] = json.loads((self.folder / "progress.json").read_text(encoding="utf-8"))
+        made, now = found.pop("fingerprint"), self.task.fingerprint
+        if made != now:
+            raise InputError(
+                f"{self.folder}: made with other data, phrases or settings (fingerprint {made}, "
+                f"now {now}); resume with the same ones or train into another folder"
+            )
+        try:
+            tensors = load_file(self.folder / "state.safetensors")
+        except (OSError, SafetensorError) as error:
+            message = f"{self.folder}: state.safetensors cannot be read ({error}); train into another folder"
+            raise InputError(message) from error
+        parts: dict[str, dict[str, torch.Tensor]] = {"network": {}, "optimiser": {}, "average": {}}
+        for key, tensor in tensors.items():
+            part, _, name = key.partition(".")
+            parts[part][name] = tensor
+        self.task.network.load_state_dict(parts["network"])
+        load_optimiser(self.optimiser, parts["optimiser"])
+        if self.average is not None:
+            self.average.steps = found.pop("average_steps")
+            for number, kept in enumerate(self.average.kept):
+                kept.copy_(parts["average"][str(number)])
+        return RunState(**found)
 
 
 def make_fingerprint(settings: TrainSettings, examples: Iterable[Example], more: Iterable[str] = ()) -> str:
@@ -273,17 +259,17 @@ LICENCES = {
 _SCORES = ("bleu1", "bleu2", "bleu3", "bleu4", "rougeL", "cider", "exact")
 
 
-def write_card(kind: Description, facts: Mapping[str, Any]) -> str:
-    """Return the model card of a trained model as Markdown."""
+def write_card(task: Task, facts: Mapping[str, Any]) -> str:
+    """Return the model card of a task's model as Markdown."""
     settings = facts["settings"]
     sets = [*settings["train"], *settings["dev"]]
     licences = [text for key, text in LICENCES.items() if any(key in name for name in sets)]
     lines = [
-        f"# {kind.title}",
+        f"# {task.title}",
         "",
-        kind.about,
+        task.about,
         "",
-        f"- {kind.made_from}; {facts['parameters']:,} parameters",
+        f"- {task.made_from}; {facts['parameters']:,} parameters",
         f"- Seed {settings['seed']}, epoch {facts['epoch']} of {settings['epochs']}, "
         f"chosen by BLEU-4 on `{settings['dev'][0]}`",
         f"- Trained on {', '.join(f'`{name}`' for name in settings['train'])}; "
