@@ -80,6 +80,12 @@ def test_a_killed_run_resumes_to_the_same_result(make_settings: Make, tmp_path: 
     assert read_losses(tmp_path / "cut") == read_losses(tmp_path / "whole")
 
 
+def test_every_so_many_steps_and_each_epochs_end_are_a_row(make_settings: Make, tmp_path: Path) -> None:
+    train(make_settings(epochs=2, stop_share=0.0, own_share=0.0), tmp_path, tracker=Tracker(tmp_path, every=3))
+    with (tmp_path / "log.csv").open(encoding="utf-8") as f:
+        assert [row["step"] for row in csv.DictReader(f)] == ["3", "4", "6", "8"]
+
+
 def test_the_rate_is_one_curve_over_epochs_of_other_lengths(
     make_settings: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,7 @@ from riseq.text.pieces import Pieces
 from riseq.train.corpus import MAX_WORDS, cut_batches, load_pairs, split_pair
 from riseq.train.processes import Processes
 from riseq.train.settings import TrainSettings
-from riseq.train.task import Epoch, StepLog, autocast
+from riseq.train.task import StepLog, autocast
 from riseq.train.tracking import make_fingerprint
 from riseq.types import Example, InputError
 
@@ -125,11 +125,11 @@ class BaselineTask(ABC):
         """Return the parameter's peak learning rate."""
         return self.settings.lr if self.is_pretrained(name) else self.settings.head_lr
 
-    def start_epoch(self, epoch: int, rng: np.random.Generator) -> Epoch:
+    def start_epoch(self, epoch: int, rng: np.random.Generator) -> tuple[int, Iterator[tuple[Any, int]]]:
         """Return the pairs in batches; in a copying epoch their target is their question."""
         batches = cut_batches(self.lengths, self.settings.batch, rng)
         copy = epoch < self.settings.copy_epochs
-        return Epoch(len(batches), ((self.prepare(index, copy), len(index)) for index in batches))
+        return len(batches), ((self.prepare(index, copy), len(index)) for index in batches)
 
     def learn(self, batch: tuple[Any, int]) -> None:
         """Add the gradients of the batch's mean loss."""

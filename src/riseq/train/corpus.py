@@ -52,10 +52,6 @@ class Lexicon:
     pieces: Pieces
     phrases: PhraseVocabulary
 
-    def phrase_words(self) -> Packed:
-        """Return the words of each phrase."""
-        return self.interner.pack(self.phrases)
-
     def piece_table(self) -> Packed:
         """Return the pieces of each word, by its number; the marker's is [SEP]."""
         rows: list[Sequence[int]] = [[self.pieces.sep_id]]

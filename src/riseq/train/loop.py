@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -88,12 +88,12 @@ class _Run:
         settings, task, state, average = self.settings, self.task, self.state, self.average
         # Processes draw their own dropout masks and share everything else.
         torch.manual_seed(derive_seed(settings.seed, Stream.NETWORK, state.epoch, self.processes.index))
-        epoch = task.start_epoch(state.epoch, make_rng(settings.seed, Stream.EPOCH, state.epoch))
+        steps, batches = task.start_epoch(state.epoch, make_rng(settings.seed, Stream.EPOCH, state.epoch))
         task.network.train()
         began = time.perf_counter()
-        self.tracker.start_epoch(state.epoch, settings.epochs, epoch.steps)
-        for number, batch in enumerate(prefetch(epoch.batches), start=1):
-            progress = (state.epoch + number / epoch.steps) / settings.epochs
+        self.tracker.start_epoch(state.epoch, settings.epochs, steps)
+        for number, batch in enumerate(prefetch(batches), start=1):
+            progress = (state.epoch + number / steps) / settings.epochs
             set_rates(self.optimiser, self.schedule.share(state.step, progress))
             task.learn(batch)
             self.processes.sum_gradients(task.network)
@@ -103,7 +103,7 @@ class _Run:
             if average is not None:
                 average.update()
             state.step += 1
-            if self.tracker.is_due(state.step):
+            if state.step % self.tracker.every == 0:
                 self._report(began)
         if task.device.type == "cuda":
             torch.cuda.synchronize()
@@ -121,7 +121,7 @@ class _Run:
     def _choose(self) -> None:
         """Score the epoch that has just ended, and keep it where it is the best so far."""
         task, state = self.task, self.state
-        with self._averaged():
+        with nullcontext() if self.average is None else self.average.applied():
             scores = {
                 name: score(task.predict(name), [example.target or "" for example in examples]).as_dict()
                 for name, examples in task.dev.items()
@@ -135,9 +135,6 @@ class _Run:
                 settings = {"system": self.settings.system, "settings": asdict(self.settings)}
                 facts = {**settings, "scores": scores, "epoch": state.epoch, **self._measured()}
                 task.save(self.out / BEST, facts, write_card(task, facts))
-
-    def _averaged(self) -> AbstractContextManager[None]:
-        return nullcontext() if self.average is None else self.average.applied()
 
     def _measured(self) -> dict[str, Any]:
         device = self.task.device

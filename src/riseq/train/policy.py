@@ -42,7 +42,7 @@ class Policy:
     @classmethod
     def build(cls, network: Any, lexicon: Lexicon, device: torch.device) -> Policy:
         """Return the network's policy over the lexicon's words."""
-        index = index_phrases(lexicon.phrase_words())
+        index = index_phrases(lexicon.interner.pack(lexicon.phrases))
         return cls(network, lexicon.piece_table(), index, lexicon.pieces.sep_id, lexicon.pieces.pad_id, device)
 
     def count_pieces(self, states: States, corpus: Corpus) -> NDArray[np.int64]:
@@ -146,10 +146,6 @@ class GraphedEncoder:
         self.captured: dict[int, Any] = {}
         self.pool = torch.cuda.graph_pool_handle()
 
-    def forget(self) -> None:
-        """Drop the captures: what is trained has changed."""
-        self.captured.clear()
-
     def encode(self, inputs: Inputs) -> Tensor | None:
         """Return the states of a full batch of a known width, or None where the batch must run as it is.
 
@@ -161,11 +157,10 @@ class GraphedEncoder:
         if length not in self.captured:
             sample = (inputs.ids_BL.clone(), inputs.types_BL.clone(), inputs.mask_BL.clone())
             # A capture must not meet autocast's cache of cast weights; the encoder sets its own autocast inside.
+            # MPNet's position bias is not trained, so no gradient reaches it: an unused input.
             with torch.autocast("cuda", enabled=False):
-                # MPNet's position bias is not trained, so no gradient reaches it.
-                graphed = torch.cuda.make_graphed_callables(
-                    _Fixed(self.encoder), sample, pool=self.pool, allow_unused_input=True
-                )
+                fixed = _Fixed(self.encoder)
+                graphed = torch.cuda.make_graphed_callables(fixed, sample, pool=self.pool, allow_unused_input=True)
             self.captured[length] = graphed
         out: Tensor = self.captured[length](inputs.ids_BL, inputs.types_BL, inputs.mask_BL)
         return out

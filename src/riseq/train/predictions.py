@@ -28,11 +28,7 @@ def predict_passes(policy: Policy, lexicon: Lexicon, corpus: Corpus, passes: int
 
 
 def score_models(
-    folders: Sequence[str | Path],
-    names: Sequence[str],
-    passes: int = 3,
-    device: str = "auto",
-    out: str | Path | None = None,
+    folders: Sequence[str | Path], names: Sequence[str], passes: int, device: str, out: Path | None = None
 ) -> dict[str, list[Scores]]:
     """Return the scores after each pass on each named set; several folders are scored as their mean.
 
@@ -50,7 +46,7 @@ def score_models(
         predicted = predict_passes(policy, lexicon, corpus, passes)
         if out is not None:
             rows = ({"id": e.id, "passes": list(texts)} for e, *texts in zip(corpus.examples, *predicted, strict=True))
-            write_rows(Path(out) / f"{name.replace('/', '.')}.jsonl", rows)
+            write_rows(out / f"{name.replace('/', '.')}.jsonl", rows)
         targets = [example.target or "" for example in corpus.examples]
         found[name] = [score(outputs, targets) for outputs in predicted]
     return found
@@ -70,17 +66,7 @@ def load_ensemble(folders: Sequence[str | Path], lexicon: Lexicon, device: torch
 
 def map_pieces(mine: Pieces, theirs: Pieces) -> NDArray[np.int64]:
     """Return, for each of my piece ids, the other vocabulary's id of the same piece."""
-    special = {
-        mine.cls_id: theirs.cls_id,
-        mine.sep_id: theirs.sep_id,
-        mine.pad_id: theirs.pad_id,
-        mine.unk_id: theirs.unk_id,
-    }
-    table = theirs.vocabulary
-    return np.array(
-        [
-            special.get(number, table.get(piece, theirs.unk_id))
-            for piece, number in sorted(mine.vocabulary.items(), key=lambda item: item[1])
-        ],
-        dtype=np.int64,
-    )
+    special = {getattr(mine, name): getattr(theirs, name) for name in ("cls_id", "sep_id", "pad_id", "unk_id")}
+    ordered = sorted(mine.vocabulary.items(), key=lambda item: item[1])
+    found = [special.get(number, theirs.vocabulary.get(piece, theirs.unk_id)) for piece, number in ordered]
+    return np.array(found, dtype=np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,135 +21,19 @@ from riseq.data.dataset import load_dataset
 from riseq.model.backbone import initialise, load_backbone
 from riseq.model.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from riseq.model.inputs import Batch, SpanBatch, find_spans
-from riseq.model.network import Ensemble, Inputs, NetworkConfig, RiseNetwork, pick_device
+from riseq.model.network import Inputs, NetworkConfig, RiseNetwork, pick_device
 from riseq.text.pieces import Pieces
 from riseq.train import actions
 from riseq.train.actions import Actions
 from riseq.train.augment import gather_examples
-from riseq.train.corpus import MAX_WORDS, Corpus, Lexicon, StatePool, States, build_corpus, cut_batches, take_rows
+from riseq.train.corpus import MAX_WORDS, Lexicon, StatePool, States, build_corpus, cut_batches, take_rows
 from riseq.train.policy import GraphedEncoder, Policy
 from riseq.train.predictions import load_ensemble, predict_passes
 from riseq.train.processes import Processes
 from riseq.train.settings import RiseSettings, TrainSettings
-from riseq.train.task import Epoch, StepLog, Stream, autocast, make_rng
+from riseq.train.task import StepLog, Stream, autocast, make_rng
 from riseq.train.tracking import make_fingerprint
 from riseq.types import Example, InputError
-
-
-class RiseTask:
-    """RISE's network on its training pairs."""
-
-    settings_class: ClassVar[type[TrainSettings]] = RiseSettings
-    title = "A riseq model"
-    about = "Makes self-contained questions conversational by editing them (RISE, ACL 2021)."
-
-    def __init__(self, settings: RiseSettings, processes: Processes) -> None:
-        """Load the data, the network and its teachers, the same for the same settings."""
-        if settings.workers > (most := numba.config.NUMBA_NUM_THREADS):
-            raise InputError(f"workers: {settings.workers}, but there are {most} cores to sample on")
-        self.settings, self.processes = settings, processes
-        self.made_from = f"Encoder: `{settings.backbone}`; method `{settings.method}`, sampler `{settings.sampler}`"
-        torch.manual_seed(settings.seed)
-        backbone = load_backbone(settings.backbone, settings.keep_layers)
-        pieces = Pieces.load(backbone.tokenizer)
-        examples, phrases = gather_examples(settings, make_rng(settings.seed, Stream.DATA))
-        interner = Interner(word for phrase in phrases for word in phrase)
-        self.corpus = build_corpus(examples, interner, pieces, MAX_WORDS)
-        self.dev_corpora = {
-            name: build_corpus(load_dataset(name)[: settings.limit], interner, pieces) for name in settings.dev
-        }
-        self.dev: Mapping[str, tuple[Example, ...]] = {name: found.examples for name, found in self.dev_corpora.items()}
-        self.lexicon = Lexicon(interner, pieces, phrases)
-        config = NetworkConfig(
-            backbone=backbone.config,
-            phrases=len(phrases),
-            decoder_layers=settings.decoder_layers,
-            decoder_input=settings.decoder_input,
-            dropout=settings.dropout,
-        )
-        self.network = RiseNetwork(config, pieces.cls_id)
-        initialise(self.network, backbone, [pieces.encode(phrase).ids for phrase in phrases])
-        if settings.start is not None:
-            begun = load_checkpoint(settings.start)
-            if begun.phrases != phrases or begun.network.config.backbone != config.backbone:
-                raise InputError(
-                    f"{settings.start}: another backbone or other phrases than the run's; start needs the same"
-                )
-            self.network.load_state_dict(begun.network.state_dict())
-        self.device = pick_device(settings.device)
-        self.network.to(self.device)
-        self.policy = Policy.build(self.network, self.lexicon, self.device)
-        teacher = load_ensemble(settings.teachers, self.lexicon, self.device) if settings.teachers else None
-        self.log = StepLog()
-        self.learner = Learner(self.policy, settings, teacher)
-        self.pool = StatePool(self.corpus, self.policy, settings, processes)
-        self.fingerprint = make_fingerprint(settings, self.corpus.examples, phrases.to_lines())
-        self.polish = False
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Let the sampler use the settings' threads (0: all cores) while the block runs."""
-        before, torch_threads = numba.get_num_threads(), torch.get_num_threads()
-        numba.set_num_threads(self.settings.workers or numba.config.NUMBA_NUM_THREADS)
-        torch.set_num_threads(torch_threads)  # both count on OpenMP, and numba's first call sets it for both
-        try:
-            yield
-        finally:
-            numba.set_num_threads(before)
-
-    def peak_rate(self, name: str) -> float:
-        """Return the parameter's peak rate: deeper layers learn faster where ``layer_decay`` is below 1."""
-        settings, depth = self.settings, len(self.network.encoder.layers)
-        if name.startswith("encoder.layers."):
-            return settings.lr * settings.layer_decay ** (depth - 1 - int(name.split(".")[2]))
-        if name.startswith("encoder."):
-            return settings.lr * settings.layer_decay**depth
-        return settings.lr if name.startswith("decoder.") else settings.head_lr
-
-    def start_epoch(self, epoch: int, rng: np.random.Generator) -> Epoch:
-        """Return the epoch's states in batches, the pool filled by the network as it is now."""
-        settings = self.settings
-        states = self.pool.fill(epoch, rng)
-        batches = cut_batches(self.policy.count_pieces(states, self.corpus), settings.batch, rng)
-        seeds = [rng.integers(0, 2**63, size=len(index), dtype=np.uint64) for index in batches]
-        for parameter in self.network.encoder.parameters():
-            parameter.requires_grad_(epoch >= settings.frozen_epochs)
-        if epoch in (0, settings.frozen_epochs):
-            for graphs in self.learner.graphs:
-                graphs.forget()
-        self.polish = epoch >= settings.epochs - settings.polish_epochs
-        return Epoch(len(batches), self._micro_batches(states, batches, seeds))
-
-    def _micro_batches(
-        self, states: States, batches: list[NDArray[np.int64]], seeds: list[NDArray[np.uint64]]
-    ) -> Iterator[tuple[list[MicroBatch], int]]:
-        """Yield this process's part of each step in micro-batches, with the number of states of the whole step."""
-        settings = self.settings
-        gold = self.pool.align(states) if settings.method == "mle" else None
-        for index, drawn in zip(batches, seeds, strict=True):
-            mine = np.arange(len(index))[self.processes.share(len(index))]
-            parts = []
-            for rows in np.array_split(mine, settings.micro_batches):
-                if len(rows):
-                    taken = states.take(index[rows])
-                    known = None if gold is None else actions.take_actions(gold, states.words.offsets, index[rows])
-                    parts.append(self.learner.prepare(taken, self.corpus, drawn[rows], known))
-            yield parts, len(index) * (2 if settings.consistency else 1)
-
-    def learn(self, batch: tuple[list[MicroBatch], int]) -> None:
-        """Add the gradients of a step's micro-batches: one is sampled while the device computes the next."""
-        parts, total = batch
-        forwards = [self.learner.forward(part, slot) for slot, part in enumerate(parts)]
-        for forward in forwards:
-            self.learner.learn(forward, total, self.polish, self.log)
-
-    def predict(self, name: str) -> list[str]:
-        """Return the dev set's questions after the last pass, lower-cased words."""
-        return predict_passes(self.policy, self.lexicon, self.dev_corpora[name], self.settings.passes)[-1]
-
-    def save(self, folder: Path, facts: Mapping[str, Any], card: str) -> None:
-        """Write the model's folder whole."""
-        save_checkpoint(folder, Checkpoint(self.network, self.lexicon.phrases, self.lexicon.pieces, facts), card)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,39 +59,134 @@ class Forward:
     arrived: torch.cuda.Event | None
 
 
-class Learner:
-    """One training step: forward, sampling under the current policy, reward, policy gradient (lines 4-13)."""
+class RiseTask:
+    """RISE's network on its training pairs: sampling under the current policy, reward, policy gradient."""
 
-    def __init__(self, policy: Policy, settings: RiseSettings, teacher: Ensemble | None = None) -> None:
-        self.policy = policy
-        self.settings = settings
-        self.teacher = teacher
-        # One a micro-batch: each has its activations in memory until its own backward pass.
+    settings_class: ClassVar[type[TrainSettings]] = RiseSettings
+    title = "A riseq model"
+    about = "Makes self-contained questions conversational by editing them (RISE, ACL 2021)."
+
+    def __init__(self, settings: RiseSettings, processes: Processes) -> None:
+        """Load the data, the network and its teachers, the same for the same settings."""
+        if settings.workers > (most := numba.config.NUMBA_NUM_THREADS):
+            raise InputError(f"workers: {settings.workers}, but there are {most} cores to sample on")
+        self.settings, self.processes = settings, processes
+        self.made_from = f"Encoder: `{settings.backbone}`; method `{settings.method}`, sampler `{settings.sampler}`"
+        torch.manual_seed(settings.seed)
+        backbone = load_backbone(settings.backbone, settings.keep_layers)
+        pieces = Pieces.load(backbone.tokenizer)
+        examples, phrases = gather_examples(settings, make_rng(settings.seed, Stream.DATA))
+        interner = Interner(word for phrase in phrases for word in phrase)
+        self.corpus = build_corpus(examples, interner, pieces, MAX_WORDS)
+        dev = {name: load_dataset(name)[: settings.limit] for name in settings.dev}
+        self.dev_corpora = {name: build_corpus(found, interner, pieces) for name, found in dev.items()}
+        self.dev: Mapping[str, Sequence[Example]] = dev
+        self.lexicon = Lexicon(interner, pieces, phrases)
+        decoder = settings.decoder_layers, settings.decoder_input
+        config = NetworkConfig(backbone.config, len(phrases), *decoder, settings.dropout)
+        self.network = RiseNetwork(config, pieces.cls_id)
+        initialise(self.network, backbone, [pieces.encode(phrase).ids for phrase in phrases])
+        if settings.start is not None:
+            begun = load_checkpoint(settings.start)
+            if begun.phrases != phrases or begun.network.config.backbone != config.backbone:
+                message = "another backbone or other phrases than the run's; start needs the same"
+                raise InputError(f"{settings.start}: {message}")
+            self.network.load_state_dict(begun.network.state_dict())
+        self.device = pick_device(settings.device)
+        self.network.to(self.device)
+        self.policy = Policy.build(self.network, self.lexicon, self.device)
+        self.teacher = load_ensemble(settings.teachers, self.lexicon, self.device) if settings.teachers else None
         self.graphs: list[GraphedEncoder] = []
-        if settings.graphs and policy.device.type == "cuda":
+        if settings.graphs and self.device.type == "cuda":
+            # One a micro-batch: each has its activations in memory until its own backward pass.
             rows = settings.batch // settings.micro_batches * (2 if settings.consistency else 1)
-            self.graphs = [GraphedEncoder(policy.network.encoder, rows) for _ in range(settings.micro_batches)]
-        self._buffers = [torch.empty(0)] * (settings.micro_batches + 1)
-        self._turn = 0
+            self.graphs = [GraphedEncoder(self.network.encoder, rows) for _ in range(settings.micro_batches)]
+        self._buffers, self._turn = [torch.empty(0)] * (settings.micro_batches + 1), 0
+        self.log = StepLog()
+        self.pool = StatePool(self.corpus, self.policy, settings, processes)
+        self.fingerprint = make_fingerprint(settings, self.corpus.examples, phrases.to_lines())
+        self.polish = False
 
-    def prepare(self, states: States, corpus: Corpus, seeds: NDArray[np.uint64], gold: Actions | None) -> MicroBatch:
-        """Return the states collated; under a consistency term each stands twice, for two dropout masks."""
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Let the sampler use the settings' threads (0: all cores) while the block runs."""
+        before, torch_threads = numba.get_num_threads(), torch.get_num_threads()
+        numba.set_num_threads(self.settings.workers or numba.config.NUMBA_NUM_THREADS)
+        torch.set_num_threads(torch_threads)  # both count on OpenMP, and numba's first call sets it for both
+        try:
+            yield
+        finally:
+            numba.set_num_threads(before)
+
+    def peak_rate(self, name: str) -> float:
+        """Return the parameter's peak rate: deeper layers learn faster where ``layer_decay`` is below 1."""
+        settings, depth = self.settings, len(self.network.encoder.layers)
+        if name.startswith("encoder.layers."):
+            return settings.lr * settings.layer_decay ** (depth - 1 - int(name.split(".")[2]))
+        if name.startswith("encoder."):
+            return settings.lr * settings.layer_decay**depth
+        return settings.lr if name.startswith("decoder.") else settings.head_lr
+
+    def start_epoch(self, epoch: int, rng: np.random.Generator) -> tuple[int, Iterator[tuple[list[MicroBatch], int]]]:
+        """Return the epoch's states in batches, the pool filled by the network as it is now."""
+        settings = self.settings
+        states = self.pool.fill(epoch, rng)
+        batches = cut_batches(self.policy.count_pieces(states, self.corpus), settings.batch, rng)
+        seeds = [rng.integers(0, 2**63, size=len(index), dtype=np.uint64) for index in batches]
+        for parameter in self.network.encoder.parameters():
+            parameter.requires_grad_(epoch >= settings.frozen_epochs)
+        if epoch in (0, settings.frozen_epochs):
+            for graphs in self.graphs:
+                graphs.captured.clear()  # what is trained has changed
+        self.polish = epoch >= settings.epochs - settings.polish_epochs
+        return len(batches), self._micro_batches(states, batches, seeds)
+
+    def _micro_batches(
+        self, states: States, batches: list[NDArray[np.int64]], seeds: list[NDArray[np.uint64]]
+    ) -> Iterator[tuple[list[MicroBatch], int]]:
+        """Yield this process's part of each step in micro-batches, with the number of states of the whole step."""
+        settings = self.settings
+        gold = self.pool.align(states) if settings.method == "mle" else None
+        for index, drawn in zip(batches, seeds, strict=True):
+            mine = np.arange(len(index))[self.processes.share(len(index))]
+            split = [rows for rows in np.array_split(mine, settings.micro_batches) if len(rows)]
+            parts = [self._prepare(states, index[rows], drawn[rows], gold) for rows in split]
+            yield parts, len(index) * (2 if settings.consistency else 1)
+
+    def _prepare(
+        self, states: States, index: NDArray[np.int64], seeds: NDArray[np.uint64], gold: Actions | None
+    ) -> MicroBatch:
+        """Return the states at ``index``; under a consistency term each stands twice, for two dropout masks."""
         if self.settings.consistency:
-            twice = np.concatenate([np.arange(len(states))] * 2)
-            gold = None if gold is None else actions.take_actions(gold, states.words.offsets, twice)
-            states, seeds = states.take(twice), np.concatenate([seeds, seeds + np.uint64(1)])
-        targets = take_rows(corpus.targets, states.example)
-        return MicroBatch(states, targets, self.policy.collate(states, corpus), seeds, gold)
+            index, seeds = np.concatenate([index] * 2), np.concatenate([seeds, seeds + np.uint64(1)])
+        known = None if gold is None else actions.take_actions(gold, states.words.offsets, index)
+        states = states.take(index)
+        targets = take_rows(self.corpus.targets, states.example)
+        return MicroBatch(states, targets, self.policy.collate(states, self.corpus), seeds, known)
 
-    def forward(self, part: MicroBatch, slot: int = 0) -> Forward:
+    def learn(self, batch: tuple[list[MicroBatch], int]) -> None:
+        """Add the gradients of a step's micro-batches: one is sampled while the device computes the next."""
+        parts, total = batch
+        for forward in [self._forward(part, slot) for slot, part in enumerate(parts)]:
+            self._learn(forward, total)
+
+    def predict(self, name: str) -> list[str]:
+        """Return the dev set's questions after the last pass, lower-cased words."""
+        return predict_passes(self.policy, self.lexicon, self.dev_corpora[name], self.settings.passes)[-1]
+
+    def save(self, folder: Path, facts: Mapping[str, Any], card: str) -> None:
+        """Write the model's folder whole."""
+        save_checkpoint(folder, Checkpoint(self.network, self.lexicon.phrases, self.lexicon.pieces, facts), card)
+
+    def _forward(self, part: MicroBatch, slot: int) -> Forward:
         """Return the editing policy's scores of micro-batch ``slot``, with their copy to the host under way."""
         inputs = self.policy.send(part.batch)
-        with autocast(self.policy.device):
+        with autocast(self.device):
             encoded = self.graphs[slot].encode(inputs) if self.graphs else None
             if encoded is None:
-                encoded = self.policy.network.encode(inputs)
-            edits = self.policy.network.score_edits(encoded, inputs.firsts_BW)
-        if self.policy.device.type != "cuda":
+                encoded = self.network.encode(inputs)
+            edits = self.network.score_edits(encoded, inputs.firsts_BW)
+        if self.device.type != "cuda":
             return Forward(part, inputs, encoded, edits, edits.detach(), None)
         host = self._pinned(edits.numel()).view(edits.shape)
         host.copy_(edits.detach(), non_blocking=True)
@@ -222,9 +201,9 @@ class Learner:
             self._buffers[self._turn] = torch.empty(size * 2, dtype=torch.float32, pin_memory=True)
         return self._buffers[self._turn][:size]
 
-    def learn(self, forward: Forward, total: int, polish: bool, log: StepLog) -> None:
+    def _learn(self, forward: Forward, total: int) -> None:
         """Sample edits under the forward's policy and add the gradient of its loss, a part of ``total`` states."""
-        part, policy, settings = forward.part, self.policy, self.settings
+        part, policy, settings, log = forward.part, self.policy, self.settings, self.log
         if forward.arrived is not None:
             forward.arrived.synchronize()
         began = time.perf_counter()
@@ -237,7 +216,7 @@ class Learner:
         weights_BW = np.zeros(real.shape, dtype=np.float32)
         weights_BW[real] = np.where(taken.lost, 0.0, np.repeat(taken.weights, part.batch.words_B))
         log.sampling_s += time.perf_counter() - began
-        with autocast(policy.device):
+        with autocast(self.device):
             if settings.method == "epsilon":
                 loss, rewards = self._explore(forward, ops_BW)
             else:
@@ -252,7 +231,7 @@ class Learner:
                 half = len(part.states) // 2
                 pair = forward.edits_BWE[:half], forward.edits_BWE[half:]
                 loss = loss + settings.consistency * actions.consistency_loss(*pair, policy.put(real[:half]))
-            if polish:
+            if self.polish:
                 loss = settings.polish_mix * loss + self._polish_loss(forward, real)
         (loss / total).backward()  # type: ignore[no-untyped-call]
         log.losses.append(loss.detach())
@@ -279,9 +258,7 @@ class Learner:
         return actions.scale_rewards(rewards, part.states.words, part.targets, self.settings.reward_floor, bounded)
 
     def _score_phrases(self, forward: Forward, spans: SpanBatch) -> Tensor:
-        spans_N = self.policy.send_spans(spans)
-        found: Tensor = self.policy.network.score_phrases(forward.inputs, forward.encoded, spans_N)
-        return found
+        return self.network.score_phrases(forward.inputs, forward.encoded, self.policy.send_spans(spans))
 
     def _explore(self, forward: Forward, ops_BW: NDArray[np.int64]) -> tuple[Tensor, NDArray[np.float64]]:
         """Return the loss and the rewards of edits drawn without a target in sight, phrases likewise (-DPS)."""

@@ -96,10 +96,8 @@ class RiseSettings(TrainSettings):
 
     def __post_init__(self) -> None:
         TrainSettings.__post_init__(self)
-        if self.micro_batches < 1:
-            raise InputError("micro_batches is 1 or more")
-        if self.workers < 0:
-            raise InputError("workers is 0 or more")
+        if self.micro_batches < 1 or self.workers < 0:
+            raise InputError("micro_batches is 1 or more, workers 0 or more")
 
 
 def make_settings(values: Mapping[str, Any], source: str = "settings") -> TrainSettings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from importlib import import_module
 from pathlib import Path
@@ -64,8 +64,8 @@ class Task(Protocol):
     def peak_rate(self, name: str) -> float:
         """Return the peak learning rate of the parameter ``name``."""
 
-    def start_epoch(self, epoch: int, rng: np.random.Generator) -> Epoch:
-        """Return the epoch's batches, and make the network ready for them."""
+    def start_epoch(self, epoch: int, rng: np.random.Generator) -> tuple[int, Iterator[Any]]:
+        """Return how many batches the epoch has, and those, made ahead in a thread; make the network ready."""
 
     def learn(self, batch: Any) -> None:
         """Add the gradients of a batch's loss to the network's, and add the batch to the log."""
@@ -75,14 +75,6 @@ class Task(Protocol):
 
     def save(self, folder: Path, facts: Mapping[str, Any], card: str) -> None:
         """Write the model's folder whole."""
-
-
-@dataclass(frozen=True, slots=True)
-class Epoch:
-    """An epoch's batches; they are made in a thread, ahead of the step that learns from them."""
-
-    steps: int
-    batches: Iterator[Any]
 
 
 @dataclass(slots=True)
@@ -105,13 +97,10 @@ class StepLog:
         numbers = [loss, self.weight, self.states, self.rewards, self.edits, self.words, self.sampling_s]
         sums = processes.sum(torch.tensor(numbers, dtype=torch.float64, device=device)).tolist()
         loss, weight, states, rewards, edits, words, sampling_s = sums
-        return StepMeans(
-            loss=loss / max(1.0, weight),
-            states=int(states),
-            reward=rewards / max(1.0, states) if words else None,
-            edited=edits / words if words else None,
-            sampling_s=sampling_s / processes.count if words else None,
-        )
+        means = StepMeans(loss / max(1.0, weight), int(states))
+        if not words:
+            return means
+        return replace(means, reward=rewards / states, edited=edits / words, sampling_s=sampling_s / processes.count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +117,9 @@ class StepMeans:
 class Stream(IntEnum):
     """What is random in a run; streams of one seed are independent of each other."""
 
-    DATA = 1
-    """The extra training pairs; no position."""
-    EPOCH = 2
-    """An epoch's states, the cut and order of its batches, a seed for each state's sampler; at the epoch."""
-    NETWORK = 3
-    """Torch's own: dropout and the polish's samples; at the epoch and the process."""
+    DATA = 1  # the extra training pairs; no position
+    EPOCH = 2  # an epoch's states, the cut and order of its batches, a seed for each state's sampler; at the epoch
+    NETWORK = 3  # torch's own: dropout and the polish's samples; at the epoch and the process
 
 
 def make_rng(seed: int, stream: Stream, *position: int) -> np.random.Generator:

@@ -35,7 +35,7 @@ COLUMNS = ("step", "epoch", "loss", "reward", "edited", "states_per_s", "samplin
 
 
 class Tracker:
-    """Progress on the terminal, ``log.csv`` and ``scores.csv`` in the run's folder."""
+    """Progress on the terminal, ``log.csv`` (a row ``every`` so many steps) and ``scores.csv`` in the run's folder."""
 
     def __init__(self, out: Path, quiet: bool = False, every: int = 20) -> None:
         self.out, self.quiet, self.every = out, quiet, every
@@ -55,10 +55,6 @@ class Tracker:
         if not self.quiet:
             for name, column, last in (("log.csv", "step", step), ("scores.csv", "epoch", epoch)):
                 _keep_rows(self.out / name, column, last)
-
-    def is_due(self, step: int) -> bool:
-        """Whether this step is reported."""
-        return step % self.every == 0
 
     def start_epoch(self, epoch: int, epochs: int, steps: int) -> None:
         """Begin the bar of an epoch."""
@@ -262,32 +258,27 @@ _SCORES = ("bleu1", "bleu2", "bleu3", "bleu4", "rougeL", "cider", "exact")
 def write_card(task: Task, facts: Mapping[str, Any]) -> str:
     """Return the model card of a task's model as Markdown."""
     settings = facts["settings"]
-    sets = [*settings["train"], *settings["dev"]]
-    licences = [text for key, text in LICENCES.items() if any(key in name for name in sets)]
-    lines = [
-        f"# {task.title}",
-        "",
-        task.about,
-        "",
-        f"- {task.made_from}; {facts['parameters']:,} parameters",
-        f"- Seed {settings['seed']}, epoch {facts['epoch']} of {settings['epochs']}, "
-        f"chosen by BLEU-4 on `{settings['dev'][0]}`",
-        f"- Trained on {', '.join(f'`{name}`' for name in settings['train'])}; "
-        "files named `qonly` have contexts of questions alone",
-        f"- Data licences: {'; '.join(licences) or 'those of the named files'}. "
-        "A model trained on share-alike data is shared alike.",
-        f"- Use: `riseq evaluate --system {facts['system']} --model FOLDER --data FILE`",
-        "",
-        "| data | n | B-1 | B-2 | B-3 | B-4 | R-L | CIDEr | exact |",
-        "|---|---|---|---|---|---|---|---|---|",
-        *(_write_row(name, found) for name, found in facts["scores"].items()),
-        "",
-        "Scores are in the paper's form: lower-cased word pieces cut to 30, COCO-caption metrics, percent but CIDEr.",
-        "",
-    ]
-    return "\n".join(lines)
+    sets, chosen_by = [*settings["train"], *settings["dev"]], settings["dev"][0]
+    licences = "; ".join(text for key, text in LICENCES.items() if any(key in name for name in sets))
+    trained_on = ", ".join(f"`{name}`" for name in settings["train"])
+    rows = "".join(_write_row(name, found) for name, found in facts["scores"].items())
+    return f"""# {task.title}
+
+{task.about}
+
+- {task.made_from}; {facts["parameters"]:,} parameters
+- Seed {settings["seed"]}, epoch {facts["epoch"]} of {settings["epochs"]}, chosen by BLEU-4 on `{chosen_by}`
+- Trained on {trained_on}; files named `qonly` have contexts of questions alone
+- Data licences: {licences or "those of the named files"}. A model trained on share-alike data is shared alike.
+- Use: `riseq evaluate --system {facts["system"]} --model FOLDER --data FILE`
+
+| data | n | B-1 | B-2 | B-3 | B-4 | R-L | CIDEr | exact |
+|---|---|---|---|---|---|---|---|---|
+{rows}
+Scores are in the paper's form: lower-cased word pieces cut to 30, COCO-caption metrics, percent but CIDEr.
+"""
 
 
 def _write_row(name: str, found: Mapping[str, float]) -> str:
     numbers = " | ".join(f"{found[key]:.3f}" if key == "cider" else f"{found[key]:.1f}" for key in _SCORES)
-    return f"| {name} | {int(found['n'])} | {numbers} |"
+    return f"| {name} | {int(found['n'])} | {numbers} |\n"
