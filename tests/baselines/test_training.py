@@ -7,8 +7,7 @@ import importlib
 import inspect
 import json
 import re
-import subprocess
-import sys
+import runpy
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -28,7 +27,7 @@ from riseq.train.settings import TrainSettings, make_settings, read_recipe
 from riseq.train.tracking import Tracker
 from riseq.types import Example, InputError
 from tiny_language_model import write_language_model
-from tiny_world import make_rows
+from tiny_world import make_rows, write_world
 
 SYSTEMS = ("trans++", "qgdiv", "querysim")
 # To look at the right word is slower learnt where it cannot be copied.
@@ -41,6 +40,11 @@ ODD = [
     Example("4", ("\u4e2d\u6587 \U0001f600",), "\ud800\u0000 \u00e9?"),
 ]
 Make = Callable[..., BaselineSettings]
+
+
+@pytest.fixture(scope="session")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_world(tmp_path_factory.mktemp("world"))
 
 
 @pytest.fixture(scope="session")
@@ -211,11 +215,10 @@ def test_the_recipe_trains_by_the_verb_and_predicts(
     assert main(["train", "--recipe", str(RECIPES / f"{system}.yaml"), "--out", str(run), *flags]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["best_epoch"] == 2
-    command = [sys.executable, str(RECIPES.parent / "benchmarks" / "score_checkpoints.py"), "--system", system]
-    command += ["--model", shown["model"], "--data", str(data), "--out", str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr[-2000:]
-    scores = json.loads(done.stdout)
+    script = runpy.run_path(str(RECIPES.parent / "benchmarks" / "score_checkpoints.py"))
+    arguments = ["--system", system, "--model", shown["model"], "--data", str(data), "--out", str(tmp_path / "out")]
+    assert script["main"](arguments) == 0
+    scores = json.loads(capsys.readouterr().out)
     assert (scores["n"], scores["system"]) == (50, system)
     (file,) = (tmp_path / "out").iterdir()
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from riseq.train.settings import RiseSettings
-from tiny_world import make_rows, write_backbone, write_rows
+from tiny_world import write_world
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -26,12 +26,7 @@ def _one_thread() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with backbones bert/ and mpnet/ and the data set pairs.qa.jsonl."""
-    folder = tmp_path_factory.mktemp("world")
-    rows = make_rows()
-    write_rows(folder / "pairs.qa.jsonl", rows)
-    for family in ("bert", "mpnet"):
-        write_backbone(folder / family, family, rows)
-    return folder
+    return write_world(tmp_path_factory.mktemp("world"))
 
 
 @pytest.fixture

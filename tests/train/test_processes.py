@@ -65,7 +65,7 @@ def launch(recipe: Path, out: Path) -> dict[str, Any]:
     command += ["--main_process_port", "0", "--mixed_precision", "no", "--dynamo_backend", "no"]
     command += ["-m", "riseq", "train", str(recipe), "--out", str(out)]
     env = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=600)
     assert done.returncode == 0, done.stderr[-2000:]
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     assert len(lines) == 1, "one of the processes tells how it went"

@@ -30,10 +30,8 @@ def train_recipe(
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("riseq"):
             raise
-        raise InputError(
-            f"train needs the package {error.name!r}; install it with: pip install 'riseq[train]'"
-        ) from error
-
+        message = f"train needs the package {error.name!r}; install it with: pip install 'riseq[train]'"
+        raise InputError(message) from error
     overrides = dict(parse_override(text) for text in changes)
     if seed is not None:
         overrides["seed"] = seed

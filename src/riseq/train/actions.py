@@ -18,6 +18,11 @@ from riseq.core.packed import Packed
 from riseq.model.inputs import Batch, SpanBatch, find_spans, take_ragged
 
 Ops = NDArray[np.int8]
+Index = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Seeds = NDArray[np.uint64]
+Scores = NDArray[np.float32]
+Sampler = Literal["dps", "posterior"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +30,15 @@ class Actions:
     """Edits and phrases by word (packed as the states' words are), and a weight by state."""
 
     ops: Ops
-    phrases: NDArray[np.int64]
+    phrases: Index
     """The phrase's index in the vocabulary at each INSERT and at the first of each run of SUBSTITUTEs; or -1."""
-    weights: NDArray[np.float64]
+    weights: Floats
     lost: NDArray[np.bool_]
     """True at the words of an edit whose phrase is outside the vocabulary: it gets no credit."""
 
 
 def draw_guided(
-    sources: Packed,
-    targets: Packed,
-    log_policies: NDArray[np.float32],
-    seeds: NDArray[np.uint64],
-    index: PhraseIndex,
-    method: Literal["dps", "posterior"],
+    sources: Packed, targets: Packed, log_policies: Scores, seeds: Seeds, index: PhraseIndex, method: Sampler
 ) -> Actions:
     """Return edits drawn by dynamic programming (Eq. 6-9), weighted by their reward (Eq. 5)."""
     drawn = core.sample_seeded(sources, targets, log_policies, seeds, method)
@@ -56,8 +56,7 @@ def gold_actions(sources: Packed, targets: Packed, index: PhraseIndex) -> Action
         at = int(targets.offsets[k])
         for edit in edits:
             ops.append(int(edit.op))
-            kept = edit.op in (Op.KEEP, Op.INSERT)
-            at += kept
+            at += edit.op in (Op.KEEP, Op.INSERT)
             starts.append(at if edit.phrase else -1)
             at += len(edit.phrase)
             ends.append(at if edit.phrase else -1)
@@ -66,26 +65,24 @@ def gold_actions(sources: Packed, targets: Packed, index: PhraseIndex) -> Action
     return Actions(found, phrases, np.ones(len(sources)), find_lost(found, phrases))
 
 
-def take_actions(actions: Actions, offsets: NDArray[np.int64], index: NDArray[np.int64]) -> Actions:
+def take_actions(actions: Actions, offsets: Index, index: Index) -> Actions:
     """Return the actions of the states at ``index``, whose words lie at ``offsets``."""
     at, _ = take_ragged(np.arange(len(actions.ops)), offsets, index)
     return Actions(actions.ops[at], actions.phrases[at], actions.weights[index], actions.lost[at])
 
 
-def reward(
-    sources: Packed, targets: Packed, ops: Ops, phrases: NDArray[np.int64], index: PhraseIndex
-) -> NDArray[np.float64]:
+def reward(sources: Packed, targets: Packed, ops: Ops, phrases: Index, index: PhraseIndex) -> Floats:
     """Return Eq. 5 for each state, with the state that the vocabulary's phrases really reach."""
     return core.rewards(sources, reach(sources, ops, phrases, index), targets, ops)
 
 
-def reach(sources: Packed, ops: Ops, phrases: NDArray[np.int64], index: PhraseIndex) -> Packed:
+def reach(sources: Packed, ops: Ops, phrases: Index, index: PhraseIndex) -> Packed:
     """Return the next states."""
     starts, ends = core.phrase_slices(index.phrases, phrases)
     return core.apply(sources, ops, index.phrases.values, starts, ends)
 
 
-def find_lost(ops: Ops, phrases: NDArray[np.int64]) -> NDArray[np.bool_]:
+def find_lost(ops: Ops, phrases: Index) -> NDArray[np.bool_]:
     """Return which words carry an edit whose phrase the vocabulary does not have."""
     substitute = ops == Op.SUBSTITUTE
     first = substitute.copy()
@@ -99,18 +96,15 @@ def find_lost(ops: Ops, phrases: NDArray[np.int64]) -> NDArray[np.bool_]:
     return lost
 
 
-def scale_rewards(
-    weights: NDArray[np.float64], sources: Packed, targets: Packed, floor: float | None, bounded: bool
-) -> NDArray[np.float64]:
+def scale_rewards(weights: Floats, sources: Packed, targets: Packed, floor: float | None, bounded: bool) -> Floats:
     """Return the rewards raised to ``floor``; ``bounded`` divides them by what the pair's shortest way would earn."""
     if bounded:
         # One edit can do the whole work at best, so no pass earns more than LD(y, y*) - 1 + 1.
-        best = np.maximum(core.distances(sources, targets), 1)
-        weights = weights / best
+        weights = weights / np.maximum(core.distances(sources, targets), 1)
     return weights if floor is None else np.maximum(weights, floor)
 
 
-def draw_epsilon(log_policies: NDArray[np.float32], markers: NDArray[np.int64], epsilon: float, seed: int) -> Ops:
+def draw_epsilon(log_policies: Scores, markers: Index, epsilon: float, seed: int) -> Ops:
     """Return the policy's best edit at each word, or with probability ``epsilon`` any edit it may have there (-DPS)."""
     rng = np.random.default_rng(seed)
     best = log_policies.argmax(1).astype(np.int8)
@@ -119,9 +113,7 @@ def draw_epsilon(log_policies: NDArray[np.float32], markers: NDArray[np.int64], 
     return np.where(rng.random(len(best)) < epsilon, anything, best).astype(np.int8)
 
 
-def credited_spans(
-    batch: Batch, ops_BW: NDArray[np.int64], actions: Actions, offsets: NDArray[np.int64]
-) -> tuple[SpanBatch, NDArray[np.int64], NDArray[np.float32]]:
+def credited_spans(batch: Batch, ops_BW: Index, actions: Actions, offsets: Index) -> tuple[SpanBatch, Index, Scores]:
     """Return the spans whose phrase the vocabulary has, their phrases, and their states' weights."""
     spans = find_spans(batch, ops_BW)
     phrases = actions.phrases[offsets[spans.row_N] + spans.word_N]
@@ -180,7 +172,6 @@ def leave_one_out(rewards_KB: Tensor) -> Tensor:
 
 def gumbel_argmax(log_probabilities: Tensor, generator: torch.Generator | None = None) -> Tensor:
     """Return a draw from each last-axis distribution."""
-    uniform = torch.rand(
-        log_probabilities.shape, device=log_probabilities.device, generator=generator, dtype=torch.float32
-    )
+    shape, device = log_probabilities.shape, log_probabilities.device
+    uniform = torch.rand(shape, device=device, generator=generator, dtype=torch.float32)
     return (log_probabilities - (-uniform.clamp_min(1e-20).log()).log()).argmax(-1)

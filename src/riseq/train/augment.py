@@ -33,8 +33,7 @@ _AFTER_OBJECT = frozenset(_AFTER.split())
 
 def gather_examples(settings: RiseSettings, rng: np.random.Generator) -> tuple[list[Example], PhraseVocabulary]:
     """Return the training pairs with what is made from them, and the phrases of the pairs as they came."""
-    plain: list[Example] = []
-    answered: list[Example] = []
+    plain, answered = list[Example](), list[Example]()
     for name, pairs in load_pairs(settings):
         (answered if ".qa" in Path(name).name else plain).extend(pairs)
     examples = plain + answered
@@ -48,12 +47,8 @@ def gather_examples(settings: RiseSettings, rng: np.random.Generator) -> tuple[l
 
 def drop_answers(examples: Sequence[Example], share: float, rng: np.random.Generator) -> list[Example]:
     """Return a ``share`` of the examples, whose odd utterances are answers, again without those."""
-    chosen = rng.random(len(examples)) < share
-    return [
-        replace(e, id=f"{e.id}/questions", context=e.context[::2])
-        for e, take in zip(examples, chosen, strict=True)
-        if take
-    ]
+    chosen = np.flatnonzero(rng.random(len(examples)) < share)
+    return [replace(e, id=f"{e.id}/questions", context=e.context[::2]) for e in (examples[k] for k in chosen)]
 
 
 def borrow_answers(
@@ -123,10 +118,8 @@ def swap_entities(examples: Sequence[Example], share: float, rng: np.random.Gene
         # Things are what the biographies lack.
         kind = "thing" if "thing" in others and rng.random() < 0.7 else others[rng.integers(len(others))]
         names = by_kind[kind]
-        swapped = swap_mention(example, mention, Mention(names[rng.integers(len(names))], kind))
-        if swapped is not None:
-            made.append(swapped)
-    return made
+        made.append(swap_mention(example, mention, Mention(names[rng.integers(len(names))], kind)))
+    return [example for example in made if example is not None]
 
 
 def swap_mention(example: Example, old: Mention, new: Mention) -> Example | None:

@@ -16,7 +16,7 @@ from riseq.data.dataset import load_dataset
 from riseq.model.inputs import encode_context, take_ragged
 from riseq.text.pieces import Pieces
 from riseq.text.words import forms
-from riseq.train.actions import Actions, gold_actions, reach
+from riseq.train.actions import Actions, Index, gold_actions, reach
 from riseq.train.processes import Processes
 from riseq.train.settings import RiseSettings, TrainSettings
 from riseq.types import Example, InputError
@@ -68,10 +68,8 @@ def split_pair(example: Example) -> tuple[list[str], list[str]]:
 
 def load_pairs(settings: TrainSettings) -> list[tuple[str, list[Example]]]:
     """Return the examples with a context and a target of each training set, with the set's name."""
-    found = [
-        (name, [e for e in load_dataset(name)[: settings.limit] if e.context and e.target is not None])
-        for name in settings.train
-    ]
+    loaded = [(name, load_dataset(name)[: settings.limit]) for name in settings.train]
+    found = [(name, [e for e in rows if e.context and e.target is not None]) for name, rows in loaded]
     if not any(examples for _, examples in found):
         raise InputError(f"{', '.join(settings.train)}: no pair with a context and a target to learn from")
     return found
@@ -90,31 +88,26 @@ def build_corpus(
         sources.append(source)
         targets.append(target)
         contexts.append(encode_context(pieces, example.context).ids)
-    return Corpus(
-        contexts=pack(contexts),
-        sources=interner.pack(sources),
-        targets=interner.pack(targets),
-        has_context=np.array([bool(example.context) for example in kept], dtype=np.bool_),
-        examples=tuple(kept),
-    )
+    has_context = np.array([bool(example.context) for example in kept], dtype=np.bool_)
+    return Corpus(pack(contexts), interner.pack(sources), interner.pack(targets), has_context, tuple(kept))
 
 
 @dataclass(frozen=True, slots=True)
 class States:
     """Questions as they stand: ``words`` of state k belong to example ``example[k]`` of the corpus."""
 
-    example: NDArray[np.int64]
+    example: Index
     words: Packed
 
     def __len__(self) -> int:
         return len(self.example)
 
-    def take(self, index: NDArray[np.int64]) -> States:
+    def take(self, index: Index) -> States:
         """Return the states at ``index``."""
         return States(self.example[index], take_rows(self.words, index))
 
 
-def take_rows(packed: Packed, index: NDArray[np.int64]) -> Packed:
+def take_rows(packed: Packed, index: Index) -> Packed:
     """Return the sequences at ``index``."""
     values, lengths = take_ragged(packed.values, packed.offsets, index)
     return Packed(values.astype(np.int32), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
@@ -133,9 +126,7 @@ def start_states(corpus: Corpus) -> States:
     return States(np.arange(len(corpus), dtype=np.int64), corpus.sources)
 
 
-def cut_batches(
-    lengths: NDArray[np.int64], size: int, rng: np.random.Generator, together: int = TOGETHER
-) -> list[NDArray[np.int64]]:
+def cut_batches(lengths: Index, size: int, rng: np.random.Generator, together: int = TOGETHER) -> list[Index]:
     """Return shuffled batches of rows of like length, sorted by length within ``together`` batches at a time."""
     order = rng.permutation(len(lengths))
     batches = []
@@ -146,7 +137,7 @@ def cut_batches(
     return [batches[k] for k in rng.permutation(len(batches))]
 
 
-def sorted_batches(lengths: NDArray[np.int64], tokens: int) -> list[NDArray[np.int64]]:
+def sorted_batches(lengths: Index, tokens: int) -> list[Index]:
     """Return batches in order of length, each of at most ``tokens`` padded pieces."""
     order = np.argsort(lengths, kind="stable")
     batches, start = [], 0
@@ -174,8 +165,7 @@ class StatePool:
     def fill(self, epoch: int, rng: np.random.Generator) -> States:
         """Return the epoch's states: every pair's start, states the policy reached itself, finished ones."""
         settings, corpus = self.settings, self.corpus
-        start = start_states(corpus)
-        parts = [start]
+        parts = [start := start_states(corpus)]
         if settings.own_share and epoch and settings.method != "mle":
             chosen = np.flatnonzero(rng.random(len(corpus)) < min(1.0, settings.own_share))
             parts.append(self._act_on(start.take(chosen)))
@@ -193,22 +183,15 @@ class StatePool:
         ops, phrases = self.policy.act(mine, self.corpus)
         reached = States(mine.example, reach(mine.words, ops, phrases, self.policy.index))
         # A state that is where it was, or that lost every word, teaches nothing new.
-        moved = [
-            k
-            for k in range(len(mine))
-            if 1 < len(reached.words[k]) <= MAX_WORDS + 1 and not np.array_equal(reached.words[k], mine.words[k])
-        ]
+        pairs = enumerate(zip(reached.words, mine.words, strict=True))
+        moved = [k for k, (new, old) in pairs if 1 < len(new) <= MAX_WORDS + 1 and not np.array_equal(new, old)]
         return concatenate(self.processes.gather(reached.take(np.array(moved, dtype=np.int64))))
 
     def align(self, states: States) -> Actions:
         """Return the gold edits of start and finished states; aligning is slow, so each pair is aligned once."""
         if self._aligned is None:
             self._aligned = gold_actions(self.corpus.sources, self.corpus.targets, self.policy.index)
-        start = self._aligned
-        rest = len(states.words.values) - len(self.corpus.sources.values)
-        return Actions(
-            ops=np.concatenate([start.ops, np.zeros(rest, dtype=np.int8)]),
-            phrases=np.concatenate([start.phrases, np.full(rest, -1, dtype=np.int64)]),
-            weights=np.ones(len(states)),
-            lost=np.concatenate([start.lost, np.zeros(rest, dtype=np.bool_)]),
-        )
+        start, rest = self._aligned, len(states.words.values) - len(self.corpus.sources.values)
+        ops = np.concatenate([start.ops, np.zeros(rest, dtype=np.int8)])
+        phrases = np.concatenate([start.phrases, np.full(rest, -1, dtype=np.int64)])
+        return Actions(ops, phrases, np.ones(len(states)), np.concatenate([start.lost, np.zeros(rest, dtype=np.bool_)]))

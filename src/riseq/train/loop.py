@@ -27,8 +27,7 @@ class TrainResult:
     best_epoch: int
     scores: dict[str, dict[str, float]]
     states_per_s: float
-    is_main: bool = True
-    """Whether this is the first of the run's processes, the one that writes and shows."""
+    is_main: bool = True  # the first of the run's processes, the one that writes and shows
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON has it."""
@@ -44,8 +43,7 @@ def train(
     ``resume`` goes on from ``out/last`` where it exists, to the result the run would have had; without it, a folder
     that holds a run is refused.
     """
-    out = Path(out)
-    processes = Processes.current()
+    out, processes = Path(out), Processes.current()
     if processes.is_main:
         open_run(out, resume)
     processes.wait()
@@ -82,7 +80,7 @@ class _Run:
                 self.saved.save(state)
         if is_main:
             add_facts(self.out / BEST / "config.json", self._measured())
-        return TrainResult(self.out / BEST, state.best["epoch"], state.best["scores"], self._rate(), is_main)
+        return TrainResult(self.out / BEST, state.best["epoch"], state.best["scores"], state.states_per_s, is_main)
 
     def _run_epoch(self) -> None:
         settings, task, state, average = self.settings, self.task, self.state, self.average
@@ -141,9 +139,6 @@ class _Run:
         return {
             "parameters": sum(parameter.numel() for parameter in self.task.network.parameters()),
             "train_seconds": round(self.state.seconds, 2),
-            "states_per_s": round(self._rate(), 1),
+            "states_per_s": round(self.state.states_per_s, 1),
             "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
         }
-
-    def _rate(self) -> float:
-        return self.state.states_seen / self.state.seconds if self.state.seconds else 0.0

@@ -41,12 +41,8 @@ def build_optimiser(network: nn.Module, peak_rate: Callable[[str], float], weigh
     for name, parameter in network.named_parameters():
         decay = weight_decay if parameter.dim() > 1 else 0.0
         groups.setdefault((peak_rate(name), decay), []).append(parameter)
-    return torch.optim.AdamW(
-        [{"params": p, "lr": lr, "weight_decay": wd, "peak": lr} for (lr, wd), p in groups.items()],
-        betas=(0.9, 0.98),
-        eps=1e-6,
-        fused=next(network.parameters()).is_cuda,
-    )
+    parts = [{"params": p, "lr": lr, "weight_decay": wd, "peak": lr} for (lr, wd), p in groups.items()]
+    return torch.optim.AdamW(parts, betas=(0.9, 0.98), eps=1e-6, fused=next(network.parameters()).is_cuda)
 
 
 def set_rates(optimiser: torch.optim.Optimizer, share: float) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,7 @@ from riseq.core.batch import PhraseIndex, index_phrases
 from riseq.core.packed import Packed, pack
 from riseq.model.inputs import Batch, SpanBatch, collate, find_spans, take_ragged
 from riseq.model.network import Inputs, Spans
-from riseq.train.actions import Ops, reach
+from riseq.train.actions import Index, Ops, reach
 from riseq.train.corpus import Corpus, Lexicon, States, sorted_batches, start_states
 from riseq.train.task import autocast
 
@@ -45,11 +44,11 @@ class Policy:
         index = index_phrases(lexicon.interner.pack(lexicon.phrases))
         return cls(network, lexicon.piece_table(), index, lexicon.pieces.sep_id, lexicon.pieces.pad_id, device)
 
-    def count_pieces(self, states: States, corpus: Corpus) -> NDArray[np.int64]:
+    def count_pieces(self, states: States, corpus: Corpus) -> Index:
         """Return how many pieces the network reads for each state."""
         ends = np.concatenate([[0], np.cumsum(self.table.lengths[states.words.values])])
         question = ends[states.words.offsets[1:]] - ends[states.words.offsets[:-1]]
-        lengths: NDArray[np.int64] = corpus.contexts.lengths[states.example] + question + 1
+        lengths: Index = corpus.contexts.lengths[states.example] + question + 1
         return lengths
 
     def collate(self, states: States, corpus: Corpus) -> Batch:
@@ -73,12 +72,14 @@ class Policy:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
     @torch.no_grad()
-    def act(self, states: States, corpus: Corpus) -> tuple[Ops, NDArray[np.int64]]:
+    def act(self, states: States, corpus: Corpus) -> tuple[Ops, Index]:
         """Return the greedy edits and phrases of one pass over all ``states``, packed as their words are."""
         ops = np.zeros(len(states.words.values), dtype=np.int8)
         phrases = np.full(len(states.words.values), -1, dtype=np.int64)
         self.network.eval()
-        for index, batch in self._batches(states, corpus):
+        budget = ROLLOUT_PIECES if self.device.type == "cuda" else ROLLOUT_PIECES // 16
+        for index in sorted_batches(self.count_pieces(states, corpus), budget):
+            batch = self.collate(states.take(index), corpus)
             inputs = self.send(batch)
             with autocast(self.device):
                 encoded = self.network.encode(inputs)
@@ -114,11 +115,6 @@ class Policy:
             current = States(current.example, pack(words))
             outputs.append(current.words)
         return outputs or [current.words]
-
-    def _batches(self, states: States, corpus: Corpus) -> Iterator[tuple[NDArray[np.int64], Batch]]:
-        budget = ROLLOUT_PIECES if self.device.type == "cuda" else ROLLOUT_PIECES // 16
-        for index in sorted_batches(self.count_pieces(states, corpus), budget):
-            yield index, self.collate(states.take(index), corpus)
 
 
 class _Fixed(nn.Module):

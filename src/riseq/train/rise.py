@@ -24,7 +24,7 @@ from riseq.model.inputs import Batch, SpanBatch, find_spans
 from riseq.model.network import Inputs, NetworkConfig, RiseNetwork, pick_device
 from riseq.text.pieces import Pieces
 from riseq.train import actions
-from riseq.train.actions import Actions
+from riseq.train.actions import Actions, Floats, Index, Scores, Seeds
 from riseq.train.augment import gather_examples
 from riseq.train.corpus import MAX_WORDS, Lexicon, StatePool, States, build_corpus, cut_batches, take_rows
 from riseq.train.policy import GraphedEncoder, Policy
@@ -43,8 +43,12 @@ class MicroBatch:
     states: States
     targets: Packed
     batch: Batch
-    seeds: NDArray[np.uint64]
+    seeds: Seeds
     gold: Actions | None = None
+
+
+Parts = tuple[list[MicroBatch], int]
+"""This process's part of a step in micro-batches, with the number of states of the whole step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,6 @@ class RiseTask:
         self.log = StepLog()
         self.pool = StatePool(self.corpus, self.policy, settings, processes)
         self.fingerprint = make_fingerprint(settings, self.corpus.examples, phrases.to_lines())
-        self.polish = False
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -127,7 +130,7 @@ class RiseTask:
             return settings.lr * settings.layer_decay**depth
         return settings.lr if name.startswith("decoder.") else settings.head_lr
 
-    def start_epoch(self, epoch: int, rng: np.random.Generator) -> tuple[int, Iterator[tuple[list[MicroBatch], int]]]:
+    def start_epoch(self, epoch: int, rng: np.random.Generator) -> tuple[int, Iterator[Parts]]:
         """Return the epoch's states in batches, the pool filled by the network as it is now."""
         settings = self.settings
         states = self.pool.fill(epoch, rng)
@@ -141,10 +144,8 @@ class RiseTask:
         self.polish = epoch >= settings.epochs - settings.polish_epochs
         return len(batches), self._micro_batches(states, batches, seeds)
 
-    def _micro_batches(
-        self, states: States, batches: list[NDArray[np.int64]], seeds: list[NDArray[np.uint64]]
-    ) -> Iterator[tuple[list[MicroBatch], int]]:
-        """Yield this process's part of each step in micro-batches, with the number of states of the whole step."""
+    def _micro_batches(self, states: States, batches: list[Index], seeds: list[Seeds]) -> Iterator[Parts]:
+        """Yield the micro-batches of each step."""
         settings = self.settings
         gold = self.pool.align(states) if settings.method == "mle" else None
         for index, drawn in zip(batches, seeds, strict=True):
@@ -153,9 +154,7 @@ class RiseTask:
             parts = [self._prepare(states, index[rows], drawn[rows], gold) for rows in split]
             yield parts, len(index) * (2 if settings.consistency else 1)
 
-    def _prepare(
-        self, states: States, index: NDArray[np.int64], seeds: NDArray[np.uint64], gold: Actions | None
-    ) -> MicroBatch:
+    def _prepare(self, states: States, index: Index, seeds: Seeds, gold: Actions | None) -> MicroBatch:
         """Return the states at ``index``; under a consistency term each stands twice, for two dropout masks."""
         if self.settings.consistency:
             index, seeds = np.concatenate([index] * 2), np.concatenate([seeds, seeds + np.uint64(1)])
@@ -164,7 +163,7 @@ class RiseTask:
         targets = take_rows(self.corpus.targets, states.example)
         return MicroBatch(states, targets, self.policy.collate(states, self.corpus), seeds, known)
 
-    def learn(self, batch: tuple[list[MicroBatch], int]) -> None:
+    def learn(self, batch: Parts) -> None:
         """Add the gradients of a step's micro-batches: one is sampled while the device computes the next."""
         parts, total = batch
         for forward in [self._forward(part, slot) for slot, part in enumerate(parts)]:
@@ -241,7 +240,7 @@ class RiseTask:
         log.states += len(part.states)
         log.weight += len(part.states)
 
-    def _act(self, part: MicroBatch, packed: NDArray[np.float32]) -> Actions:
+    def _act(self, part: MicroBatch, packed: Scores) -> Actions:
         settings, index = self.settings, self.policy.index
         if part.gold is not None:
             return part.gold
@@ -253,14 +252,14 @@ class RiseTask:
         drawn = actions.draw_guided(part.states.words, part.targets, packed, part.seeds, index, settings.sampler)
         return replace(drawn, weights=self._scale(drawn.weights, part))
 
-    def _scale(self, rewards: NDArray[np.float64], part: MicroBatch) -> NDArray[np.float64]:
+    def _scale(self, rewards: Floats, part: MicroBatch) -> Floats:
         bounded = self.settings.reward_scale == "bounded"
         return actions.scale_rewards(rewards, part.states.words, part.targets, self.settings.reward_floor, bounded)
 
     def _score_phrases(self, forward: Forward, spans: SpanBatch) -> Tensor:
         return self.network.score_phrases(forward.inputs, forward.encoded, self.policy.send_spans(spans))
 
-    def _explore(self, forward: Forward, ops_BW: NDArray[np.int64]) -> tuple[Tensor, NDArray[np.float64]]:
+    def _explore(self, forward: Forward, ops_BW: Index) -> tuple[Tensor, Floats]:
         """Return the loss and the rewards of edits drawn without a target in sight, phrases likewise (-DPS)."""
         part, index, settings = forward.part, self.policy.index, self.settings
         spans = find_spans(part.batch, ops_BW)

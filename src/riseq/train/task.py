@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from importlib import import_module
@@ -32,9 +31,9 @@ TASKS = {
 
 def find_task(system: object, source: str = "settings") -> type[Task]:
     """Return the class of a system's task; ``source`` names the recipe in the error for one that there is not."""
-    if system not in TASKS:
+    if not isinstance(system, str) or system not in TASKS:
         raise InputError(f"{source}: system: {system!r}; expected one of {', '.join(TASKS)}")
-    module, _, name = TASKS[str(system)].partition(":")
+    module, _, name = TASKS[system].partition(":")
     found: type[Task] = getattr(import_module(module), name)
     return found
 
@@ -82,13 +81,11 @@ class StepLog:
     """Sums over the steps since the last reading; losses stay on the device until they are read."""
 
     losses: list[Tensor] = field(default_factory=list)
-    weight: float = 0.0
-    """What the sum of the losses is divided by: states, or batches where each loss is a mean."""
+    weight: float = 0.0  # what the sum of the losses is divided by: states, or batches where each loss is a mean
     states: int = 0
     rewards: float = 0.0
     edits: int = 0
-    words: int = 0
-    """Words that edits were sampled for; 0 where a method samples none."""
+    words: int = 0  # those that edits were sampled for; 0 where a method samples none
     sampling_s: float = 0.0
 
     def read(self, processes: Processes, device: torch.device) -> StepMeans:
@@ -134,6 +131,4 @@ def derive_seed(seed: int, stream: Stream, *position: int) -> int:
 
 def autocast(device: torch.device) -> AbstractContextManager[object]:
     """Return the context that networks run in: bfloat16 on a GPU, float32 elsewhere."""
-    if device.type == "cuda":
-        return torch.autocast("cuda", dtype=torch.bfloat16)
-    return contextlib.nullcontext()
+    return torch.autocast("cuda", dtype=torch.bfloat16) if device.type == "cuda" else nullcontext()

@@ -26,11 +26,9 @@ from riseq.train.settings import TrainSettings
 from riseq.train.task import StepMeans, Task
 from riseq.types import Example, InputError
 
-LAST = "last"
-BEST = "best"
+LAST, BEST = "last", "best"
 LOGS = ("log.csv", "scores.csv")
-FORMAT = 2
-"""Of what ``last`` holds; 1 had a schedule that began anew with each epoch."""
+FORMAT = 2  # of what ``last`` holds; 1 had a schedule that began anew with each epoch
 COLUMNS = ("step", "epoch", "loss", "reward", "edited", "states_per_s", "sampling_share", "elapsed")
 
 
@@ -62,15 +60,9 @@ class Tracker:
         if self.quiet:
             return
         self._stop_bar()
-        self.progress = Progress(
-            TextColumn("epoch {task.fields[epoch]}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[message]}"),
-            TimeRemainingColumn(),
-            console=self.console,
-            disable=not sys.stderr.isatty(),
-        )
+        texts = TextColumn("epoch {task.fields[epoch]}"), TextColumn("{task.fields[message]}")
+        columns = texts[0], BarColumn(), MofNCompleteColumn(), texts[1], TimeRemainingColumn()
+        self.progress = Progress(*columns, console=self.console, disable=not sys.stderr.isatty())
         self.progress.start()
         self.bar = self.progress.add_task("train", total=steps, epoch=f"{epoch + 1}/{epochs}", message="")
         self.first_step: int | None = None
@@ -84,7 +76,8 @@ class Tracker:
         self.last_elapsed = elapsed
         rate = means.states / passed
         share = None if means.sampling_s is None else means.sampling_s / passed
-        numbers = (f"{loss:.6f}", _cell(reward), _cell(edited), f"{rate:.0f}", _cell(share), f"{elapsed:.2f}")
+        first, second, third = ("" if value is None else f"{value:.4f}" for value in (reward, edited, share))
+        numbers = (f"{loss:.6f}", first, second, f"{rate:.0f}", third, f"{elapsed:.2f}")
         self._append("log.csv", COLUMNS, (step, self.epoch + 1, *numbers))
         if self.board is not None:
             for name, value in (("loss", loss), ("reward", reward), ("edited", edited), ("states_per_s", rate)):
@@ -129,10 +122,6 @@ class Tracker:
             csv.writer(f).writerows([header, row] if is_new else [row])
 
 
-def _cell(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"
-
-
 def _keep_rows(path: Path, column: str, last: int) -> None:
     """Leave only the rows whose ``column`` is at most ``last`` in a CSV file, in one move."""
     if not path.is_file():
@@ -141,8 +130,7 @@ def _keep_rows(path: Path, column: str, last: int) -> None:
         rows = list(csv.reader(f))
     text = io.StringIO(newline="")
     if rows:
-        header = rows[0]
-        at = header.index(column)
+        header, at = rows[0], rows[0].index(column)
         # A kill can cut the last row short.
         kept = [row for row in rows[1:] if len(row) == len(header) and int(row[at]) <= last]
         csv.writer(text).writerows([header, *kept])
@@ -155,11 +143,15 @@ class RunState:
 
     epoch: int = 0
     step: int = 0
-    warmed_up: float = 0.0
-    """See ``Schedule``."""
+    warmed_up: float = 0.0  # see Schedule
     states_seen: int = 0
     seconds: float = 0.0
     best: dict[str, Any] = field(default_factory=lambda: {"epoch": -1, "bleu4": -1.0, "scores": {}})
+
+    @property
+    def states_per_s(self) -> float:
+        """How many states a second the run has learnt from so far."""
+        return self.states_seen / self.seconds if self.seconds else 0.0
 
 
 def open_run(out: Path, resume: bool) -> None:
