@@ -47,7 +47,7 @@ def gather_examples(settings: RiseSettings, rng: np.random.Generator) -> tuple[l
 
 def drop_answers(examples: Sequence[Example], share: float, rng: np.random.Generator) -> list[Example]:
     """Return a ``share`` of the examples, whose odd utterances are answers, again without those."""
-    chosen = np.flatnonzero(rng.random(len(examples)) < share)
+    chosen = np.flatnonzero(rng.random(len(examples)) < share).tolist()
     return [replace(e, id=f"{e.id}/questions", context=e.context[::2]) for e in (examples[k] for k in chosen)]
 
 
