@@ -25,8 +25,8 @@ run() {
     local name=$1
     shift
     mkdir -p "$out/$name"
-    "$python" -m riseq.train run "$recipes/$name.yaml" --out "$out/$name" --resume auto "$@"
-    "$python" -m riseq.train predict --system "$name" --model "$out/$name/best" "${data[@]}" \
+    "$python" -m riseq train "$recipes/$name.yaml" --out "$out/$name" --resume auto "$@"
+    "$python" "$(dirname "$0")/score_checkpoints.py" --system "$name" --model "$out/$name/best" "${data[@]}" \
         --out "$out/$name" >"$out/$name/scores.part"
     mv "$out/$name/scores.part" "$out/$name/scores.jsonl"
 }

@@ -195,6 +195,18 @@ def test_what_is_neither_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         Simplifier.load(name)
 
 
+def test_a_name_in_a_folder_that_is_here_is_never_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def download(*arguments: object, **named: object) -> str:
+        raise AssertionError("asked the hub")
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    for name in ("runs/small", "weights/gte"):
+        with pytest.raises(InputError, match=f"{name}: no such folder, expected"):
+            find_model(name)
+
+
 def test_a_file_is_no_model(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").touch()
     with pytest.raises(InputError, match=r"model.onnx: is a file, expected the folder"):

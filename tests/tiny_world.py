@@ -74,3 +74,12 @@ def write_backbone(folder: Path, family: str, rows: list[Row], layers: int = 2) 
     tokenizer = {"model": {"type": "WordPiece", "vocab": vocabulary}, "normalizer": {"lowercase": True}}
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
     return folder
+
+
+def write_world(folder: Path) -> Path:
+    """Write the backbones bert/ and mpnet/ and the data set pairs.qa.jsonl into a folder, and return it."""
+    rows = make_rows()
+    write_rows(folder / "pairs.qa.jsonl", rows)
+    for family in ("bert", "mpnet"):
+        write_backbone(folder / family, family, rows)
+    return folder

@@ -7,6 +7,7 @@ import importlib
 import inspect
 import json
 import re
+import runpy
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -15,16 +16,18 @@ from typing import Any
 import pytest
 
 from riseq.baselines.systems import QgDiv
+from riseq.baselines.tasks import BaselineSettings, EncoderDecoderTask
 from riseq.cli import main
 from riseq.data.dataset import load_dataset
 from riseq.reproduce.predict import evaluate
 from riseq.systems.registry import load_system
-from riseq.train.__main__ import main as run_module
-from riseq.train.baseline_loop import BaselineSettings, baseline_settings, read_baseline_recipe, train_baseline
+from riseq.train.loop import train
+from riseq.train.processes import Processes
+from riseq.train.settings import TrainSettings, make_settings, read_recipe
 from riseq.train.tracking import Tracker
 from riseq.types import Example, InputError
 from tiny_language_model import write_language_model
-from tiny_world import make_rows
+from tiny_world import make_rows, write_world
 
 SYSTEMS = ("trans++", "qgdiv", "querysim")
 # To look at the right word is slower learnt where it cannot be copied.
@@ -37,6 +40,11 @@ ODD = [
     Example("4", ("\u4e2d\u6587 \U0001f600",), "\ud800\u0000 \u00e9?"),
 ]
 Make = Callable[..., BaselineSettings]
+
+
+@pytest.fixture(scope="session")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_world(tmp_path_factory.mktemp("world"))
 
 
 @pytest.fixture(scope="session")
@@ -64,7 +72,9 @@ def make(world: Path, language_model: Path) -> Make:
             "warmup_steps": 2,
             "device": "cpu",
         }
-        return baseline_settings({**base, **changes})
+        found = make_settings({**base, **changes})
+        assert isinstance(found, BaselineSettings)
+        return found
 
     return settings
 
@@ -95,7 +105,7 @@ def trained(world: Path, language_model: Path, tmp_path_factory: pytest.TempPath
             resumable=False,
         )
         out = tmp_path_factory.mktemp("runs") / system
-        train_baseline(settings, out, tracker=Tracker(out, every=2))
+        train(settings, out, tracker=Tracker(out, every=2))
         found[system] = out
     return found
 
@@ -155,7 +165,7 @@ def test_the_seed_decides_the_run(make: Make, tmp_path: Path, system: str) -> No
     runs = {}
     for name, changes in {"a": {}, "b": {}, "c": {"seed": 2}}.items():
         settings = make(system, dropout=0.1, resumable=False, **changes)
-        train_baseline(settings, tmp_path / name, tracker=Tracker(tmp_path / name, every=1))
+        train(settings, tmp_path / name, tracker=Tracker(tmp_path / name, every=1))
         runs[name] = read_losses(tmp_path / name)
     assert runs["a"] == runs["b"]
     assert runs["a"] != runs["c"]
@@ -164,7 +174,7 @@ def test_the_seed_decides_the_run(make: Make, tmp_path: Path, system: str) -> No
 @pytest.mark.parametrize("system", ["trans++", "querysim"])
 def test_a_run_cut_after_an_epoch_ends_as_the_whole_one(make: Make, tmp_path: Path, system: str) -> None:
     settings = make(system, ema=0.5, dropout=0.1)
-    whole = train_baseline(settings, tmp_path / "whole")
+    whole = train(settings, tmp_path / "whole")
 
     class Cut(Tracker):
         def start_epoch(self, epoch: int, epochs: int, steps: int) -> None:
@@ -173,20 +183,20 @@ def test_a_run_cut_after_an_epoch_ends_as_the_whole_one(make: Make, tmp_path: Pa
             super().start_epoch(epoch, epochs, steps)
 
     with pytest.raises(KeyboardInterrupt):
-        train_baseline(settings, tmp_path / "cut", tracker=Cut(tmp_path / "cut"))
+        train(settings, tmp_path / "cut", tracker=Cut(tmp_path / "cut"))
     with pytest.raises(InputError, match="holds a run already"):
-        train_baseline(settings, tmp_path / "cut")
-    found = train_baseline(settings, tmp_path / "cut", resume=True)
+        train(settings, tmp_path / "cut")
+    found = train(settings, tmp_path / "cut", resume=True)
     assert (found.best_epoch, found.scores) == (whole.best_epoch, whole.scores)
     with pytest.raises(InputError, match="made with other data"):
-        train_baseline(make(system, ema=0.5, dropout=0.1, seed=3), tmp_path / "cut", resume=True)
+        train(make(system, ema=0.5, dropout=0.1, seed=3), tmp_path / "cut", resume=True)
 
 
 def test_copying_epochs_teach_the_question(make: Make, tmp_path: Path, world: Path) -> None:
     changes = {"epochs": 41, "copy_epochs": 40, "scored_from": 41, "lr": 5e-3, "head_lr": 5e-3, "resumable": False}
     # The last epoch's rate is a twentieth of the peak: what was learnt before it is still there.
     settings = make("trans++", **changes)
-    train_baseline(settings, tmp_path / "run")
+    train(settings, tmp_path / "run")
     examples = load_dataset(world / "pairs.qa.jsonl")[:20]
     results = list(load_system("trans++", tmp_path / "run" / "best").simplify(examples))
     assert sum(result.text == result.question for result in results) > 10
@@ -203,25 +213,24 @@ def test_the_recipe_trains_by_the_verb_and_predicts(
     flags = [part for change in changes for part in ("--set", change)]
     run = tmp_path / "run"
     assert main(["train", "--recipe", str(RECIPES / f"{system}.yaml"), "--out", str(run), *flags]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["best_epoch"] == 2
-    code = run_module(
-        ["predict", "--system", system, "--model", told["model"], "--data", str(data), "--out", str(tmp_path / "out")]
-    )
-    assert code == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["best_epoch"] == 2
+    script = runpy.run_path(str(RECIPES.parent / "benchmarks" / "score_checkpoints.py"))
+    arguments = ["--system", system, "--model", shown["model"], "--data", str(data), "--out", str(tmp_path / "out")]
+    assert script["main"](arguments) == 0
     scores = json.loads(capsys.readouterr().out)
     assert (scores["n"], scores["system"]) == (50, system)
     (file,) = (tmp_path / "out").iterdir()
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     assert len(rows) == 50
     assert set(rows[0]) >= {"id", "question", "target", "prediction"}
-    code = main(["evaluate", "--system", system, "--model", told["model"], "--data", str(data), "--json"])
+    code = main(["evaluate", "--system", system, "--model", shown["model"], "--data", str(data), "--json"])
     assert code == 0
     assert json.loads(capsys.readouterr().out)["bleu4"] == pytest.approx(scores["bleu4"])
 
 
 def test_the_recipes_use_the_ablations_data() -> None:
-    found = {system: asdict(read_baseline_recipe(RECIPES / f"{system}.yaml")) for system in SYSTEMS}
+    found = {system: asdict(read_recipe(RECIPES / f"{system}.yaml")) for system in SYSTEMS}
     for system, settings in found.items():
         assert settings["system"] == system
         assert (settings["train"], settings["dev"]) == (("canard/train.qonly",), ("canard/dev.qonly",))
@@ -229,7 +238,7 @@ def test_the_recipes_use_the_ablations_data() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"schedule": "gpt"}, "expected one of cosine, constant"),
         ({"speed": 3}, "no setting is called 'speed'"),
@@ -239,14 +248,19 @@ def test_the_recipes_use_the_ablations_data() -> None:
     ],
     ids=str,
 )
-def test_a_wrong_setting_is_told(make: Make, changes: dict[str, Any], told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_a_wrong_setting_is_refused(make: Make, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         make("trans++", **changes)
 
 
-def test_an_unknown_system_is_told() -> None:
-    with pytest.raises(InputError, match=r"'gpt'; expected one of trans\+\+, qgdiv, querysim"):
-        baseline_settings({"system": "gpt"})
+def test_a_baseline_is_trained_by_one_process(make: Make) -> None:
+    with pytest.raises(InputError, match="one process trains a baseline; got 2"):
+        EncoderDecoderTask(make("qgdiv"), Processes(0, 2))
+
+
+def test_an_unknown_system_is_refused() -> None:
+    with pytest.raises(InputError, match=r"'gpt'; expected one of rise, trans\+\+, qgdiv, querysim"):
+        make_settings({"system": "gpt"})
 
 
 def test_a_model_of_another_system_is_refused(trained: dict[str, Path]) -> None:
@@ -263,9 +277,15 @@ def test_the_page_has_every_setting_with_its_comment_and_default() -> None:
     text = (RECIPES.parent / "docs" / "baselines.md").read_text(encoding="utf-8")
     lines = inspect.getsource(BaselineSettings).splitlines()
     comments = {match[1]: match[2] for line in lines if (match := re.match(r"    (\w+): .*  # (.+)$", line))}
-    assert set(comments) == set(BaselineSettings.__dataclass_fields__)
+    own = {
+        name
+        for name, field in BaselineSettings.__dataclass_fields__.items()
+        if name not in TrainSettings.__dataclass_fields__
+        or field.default != TrainSettings.__dataclass_fields__[name].default
+    }
+    assert set(comments) == own
     rows = {match[1]: match[2] for match in re.finditer(r"^\| `(\w+)` \| (?:.*?) ?\| (.+) \|$", text, re.MULTILINE)}
-    assert {name: rows.get(name) for name in comments} == comments
+    assert rows == comments, "the settings that every run has are in docs/training.md"
     for name in re.findall(r"`(riseq(?:\.\w+)+)`", text):
         module, _, part = name.rpartition(".")
         assert hasattr(importlib.import_module(module), part), name

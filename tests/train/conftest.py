@@ -9,8 +9,8 @@ import numba
 import pytest
 import torch
 
-from riseq.train.settings import TrainSettings
-from tiny_world import make_rows, write_backbone, write_rows
+from riseq.train.settings import RiseSettings
+from tiny_world import write_world
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -26,19 +26,14 @@ def _one_thread() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with backbones bert/ and mpnet/ and the data set pairs.qa.jsonl."""
-    folder = tmp_path_factory.mktemp("world")
-    rows = make_rows()
-    write_rows(folder / "pairs.qa.jsonl", rows)
-    for family in ("bert", "mpnet"):
-        write_backbone(folder / family, family, rows)
-    return folder
+    return write_world(tmp_path_factory.mktemp("world"))
 
 
 @pytest.fixture
-def make_settings(world: Path) -> Callable[..., TrainSettings]:
+def make_settings(world: Path) -> Callable[..., RiseSettings]:
     """Settings for a run of a few seconds, with changes."""
 
-    def make(**changes: object) -> TrainSettings:
+    def make(**changes: object) -> RiseSettings:
         data = (str(world / "pairs.qa.jsonl"),)
         base: dict[str, object] = {
             "backbone": str(world / "bert"),
@@ -54,6 +49,6 @@ def make_settings(world: Path) -> Callable[..., TrainSettings]:
             "device": "cpu",
             "workers": 1,
         }
-        return TrainSettings(**{**base, **changes})  # type: ignore[arg-type]
+        return RiseSettings(**{**base, **changes})  # type: ignore[arg-type]
 
     return make

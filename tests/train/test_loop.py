@@ -2,20 +2,22 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from riseq.model.checkpoint import load_checkpoint
 from riseq.train.loop import TrainResult, train
-from riseq.train.settings import TrainSettings
+from riseq.train.optimiser import set_rates
+from riseq.train.settings import RiseSettings
 from riseq.train.tracking import Tracker
 from riseq.types import InputError
 
-Make = Callable[..., TrainSettings]
+Make = Callable[..., RiseSettings]
 
 
-def run(settings: TrainSettings, out: Path, resume: bool = False) -> TrainResult:
+def run(settings: RiseSettings, out: Path, resume: bool = False) -> TrainResult:
     return train(settings, out, resume, Tracker(out, every=1))
 
 
@@ -76,6 +78,37 @@ def test_a_killed_run_resumes_to_the_same_result(make_settings: Make, tmp_path: 
     resumed = run(settings, tmp_path / "cut", resume=True)
     assert resumed.scores == whole.scores
     assert read_losses(tmp_path / "cut") == read_losses(tmp_path / "whole")
+
+
+def test_every_so_many_steps_and_each_epochs_end_are_a_row(make_settings: Make, tmp_path: Path) -> None:
+    train(make_settings(epochs=2, stop_share=0.0, own_share=0.0), tmp_path, tracker=Tracker(tmp_path, every=3))
+    with (tmp_path / "log.csv").open(encoding="utf-8") as f:
+        assert [row["step"] for row in csv.DictReader(f)] == ["3", "4", "6", "8"]
+
+
+def test_the_rate_is_one_curve_over_epochs_of_other_lengths(
+    make_settings: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares: list[float] = []
+    steps: list[int] = []
+
+    class Steps(Tracker):
+        def start_epoch(self, epoch: int, epochs: int, count: int) -> None:
+            steps.append(count)
+            super().start_epoch(epoch, epochs, count)
+
+    def keep(optimiser: object, share: float) -> None:
+        shares.append(share)
+        set_rates(optimiser, share)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("riseq.train.loop.set_rates", keep)
+    settings = make_settings(epochs=3, own_share=1.0, stop_share=0.5, warmup_steps=3, batch=8)
+    train(settings, tmp_path / "run", tracker=Steps(tmp_path / "run"))
+    assert len(shares) == sum(steps)
+    assert len(set(steps)) > 1, "the policy's own states make later epochs longer"
+    assert shares[:3] == pytest.approx([1 / 3, 2 / 3, 1.0])
+    assert all(later < earlier for earlier, later in pairwise(shares[2:]))
+    assert shares[-1] == pytest.approx(0.05)
 
 
 def test_resuming_with_other_settings_is_refused(make_settings: Make, tmp_path: Path) -> None:

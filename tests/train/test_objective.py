@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from riseq.train.objective import consistency_loss, gumbel_argmax, imitation_loss, leave_one_out, policy_loss
+from riseq.train.actions import consistency_loss, gumbel_argmax, imitation_loss, leave_one_out, policy_loss
 
 EDITS = torch.tensor([[[0.7, 0.1, 0.1, 0.1], [0.2, 0.5, 0.2, 0.1]]]).log()
 PHRASES = torch.tensor([[0.25, 0.75]]).log()

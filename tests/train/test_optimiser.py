@@ -2,41 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import pytest
 import torch
 
-from riseq.train.optimiser import Average, build_optimiser, load_optimiser, optimiser_tensors, rate_at, set_rates
-from riseq.train.settings import TrainSettings
+from riseq.train.optimiser import Average, Schedule, build_optimiser, load_optimiser, optimiser_tensors, set_rates
 from tiny_model import make_checkpoint
 
 
-def test_layers_below_learn_slower_and_heads_at_their_own_rate() -> None:
+def rate_of(name: str) -> float:
+    return 5.0 if name.startswith("phrase_head.") else 1.0
+
+
+def test_each_parameter_has_its_rate_and_vectors_do_not_decay() -> None:
     network = make_checkpoint().network
-    settings = TrainSettings(lr=1.0, head_lr=5.0, layer_decay=0.5, weight_decay=0.1)
-    optimiser = build_optimiser(network, settings)
-    rates = {id(p): (g["lr"], g["weight_decay"]) for g in optimiser.param_groups for p in g["params"]}
+    optimiser = build_optimiser(network, rate_of, 0.1)
+    rates = {id(p): (g["peak"], g["weight_decay"]) for g in optimiser.param_groups for p in g["params"]}
     named = {name: rates[id(p)] for name, p in network.named_parameters()}
     assert named["encoder.layers.1.up.weight"] == (1.0, 0.1)
-    assert named["encoder.layers.0.up.weight"] == (0.5, 0.1)
-    assert named["encoder.embeddings.pieces.weight"] == (0.25, 0.1)
     assert named["decoder.0.up.bias"] == (1.0, 0.0)
     assert named["phrase_head.weight"] == (5.0, 0.1)
     assert len(named) == len(list(network.parameters()))
 
 
-def test_the_rate_warms_up_and_falls_to_a_twentieth_or_stays() -> None:
-    cosine = TrainSettings(warmup_steps=10)
-    assert [rate_at(step, 110, cosine) for step in (0, 4, 9)] == pytest.approx([0.1, 0.5, 1.0])
-    assert rate_at(60, 110, cosine) == pytest.approx(0.525)
-    assert rate_at(110, 110, cosine) == pytest.approx(0.05)
-    assert rate_at(500, 110, cosine) == pytest.approx(0.05)
-    constant = TrainSettings(warmup_steps=10, schedule="constant")
-    assert [rate_at(step, 110, constant) for step in (4, 10, 110)] == pytest.approx([0.5, 1.0, 1.0])
+def follow(schedule: Schedule, epochs: Sequence[int]) -> list[float]:
+    """Return the share of every step of a run whose epochs have these many steps."""
+    shares: list[float] = []
+    for epoch, steps in enumerate(epochs):
+        for number in range(1, steps + 1):
+            shares.append(schedule.share(len(shares), (epoch + number / steps) / len(epochs)))
+    return shares
+
+
+def test_the_rate_warms_up_and_ends_at_a_twentieth_or_stays() -> None:
+    cosine = follow(Schedule(10, "cosine"), [110])
+    assert [cosine[step] for step in (0, 4, 9)] == pytest.approx([0.1, 0.5, 1.0])
+    assert cosine[59] == pytest.approx(0.525)
+    assert cosine[-1] == pytest.approx(0.05)
+    constant = follow(Schedule(10, "constant"), [110])
+    assert [constant[step] for step in (4, 10, 109)] == pytest.approx([0.5, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("warmup", [0, 1, 7, 30])
+@pytest.mark.parametrize("epochs", [(20, 31, 29), (100, 10, 100), (40,)], ids=str)
+def test_a_cosine_over_epochs_of_other_lengths_neither_jumps_nor_rises(epochs: tuple[int, ...], warmup: int) -> None:
+    shares = follow(Schedule(warmup, "cosine"), epochs)
+    falling = shares[max(0, warmup - 1) :]
+    assert falling[0] == pytest.approx(1.0, abs=0.01)
+    assert all(later < earlier for earlier, later in pairwise(falling))
+    assert falling[-1] == pytest.approx(0.05)
+    # No step is larger than the cosine's steepest, through the shortest epoch.
+    widest = 1 / len(epochs) / min(epochs)
+    start = warmup / epochs[0] / len(epochs) if warmup <= epochs[0] else 0.5
+    assert max(earlier - later for earlier, later in pairwise(falling)) < 0.95 * 1.6 * widest / (1 - start)
+
+
+def test_a_warm_up_longer_than_the_run_never_ends() -> None:
+    assert follow(Schedule(100, "cosine"), [25, 25])[-1] == pytest.approx(0.5)
+    assert follow(Schedule(50, "cosine"), [25, 25])[-1] == pytest.approx(1.0)
+
+
+def test_a_schedule_goes_on_where_it_stood() -> None:
+    whole = follow(Schedule(5, "cosine"), [10, 20])
+    first = Schedule(5, "cosine")
+    for step in range(10):
+        first.share(step, (step + 1) / 20)
+    second = Schedule(5, "cosine", first.warmed_up)
+    assert [second.share(10 + k, 0.5 + (k + 1) / 40) for k in range(20)] == whole[10:]
 
 
 def test_an_optimiser_put_back_takes_the_same_step() -> None:
     networks = [make_checkpoint().network for _ in range(2)]
-    optimisers = [build_optimiser(network, TrainSettings()) for network in networks]
+    optimisers = [build_optimiser(network, rate_of, 0.01) for network in networks]
 
     def step(which: int, seed: int) -> None:
         generator = torch.Generator().manual_seed(seed)
@@ -67,7 +106,6 @@ def test_an_average_takes_the_weights_place_and_gives_it_back() -> None:
         seen.append(average.kept[0].item())
     # Weights 1/2, 1/3, 1/4, 1/4: the mean so far, and then one part in four.
     assert seen == pytest.approx([1 / 2, 2 / 3, 3 / 4, 3 / 4 + 17 / 16])
-    average.swap()
-    assert layer.weight.item() == pytest.approx(seen[-1])
-    average.swap()
+    with average.applied():
+        assert layer.weight.item() == pytest.approx(seen[-1])
     assert layer.weight.item() == 5.0

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from riseq.train.prefetch import run_ahead
+from riseq.train.processes import prefetch
 
 
 def test_items_come_in_order_none_of_them_lost() -> None:
-    assert list(run_ahead(iter([1, None, 3]), depth=1)) == [1, None, 3]
-    assert list(run_ahead(iter([]))) == []
+    assert list(prefetch(iter([1, None, 3]), depth=1)) == [1, None, 3]
+    assert list(prefetch(iter([]))) == []
 
 
 def test_a_failure_there_is_raised_here_after_what_came_before() -> None:
@@ -21,7 +21,7 @@ def test_a_failure_there_is_raised_here_after_what_came_before() -> None:
         yield 1
         raise ValueError("broken")
 
-    items = run_ahead(make())
+    items = prefetch(make())
     assert next(items) == 1
     with pytest.raises(ValueError, match="broken"):
         next(items)
@@ -36,7 +36,7 @@ def test_leaving_early_ends_the_thread_and_works_only_a_little_ahead() -> None:
             yield number
 
     before = threading.active_count()
-    items = run_ahead(make(), depth=2)
+    items = prefetch(make(), depth=2)
     assert next(items) == 0
     time.sleep(0.05)
     assert len(made) <= 5

@@ -19,8 +19,8 @@ from safetensors.torch import load_file
 
 from riseq.train.loop import train
 from riseq.train.processes import Processes
-from riseq.train.random_streams import Stream, derive_seed, make_rng
-from riseq.train.settings import TrainSettings
+from riseq.train.settings import RiseSettings
+from riseq.train.task import Stream, derive_seed, make_rng
 
 TOLERANCE = 1e-4
 """Gradients are added in another order, which float32 and Adam carry from step to step."""
@@ -42,11 +42,9 @@ def test_one_process_sums_and_gathers_itself() -> None:
     assert alone.sum(torch.tensor([2.0])).tolist() == [2.0]
 
 
-def test_streams_places_and_seeds_part_every_generator() -> None:
-    seen = {
-        derive_seed(seed, stream, *place) for seed in (1, 2) for stream in Stream for place in ((), (0,), (1,), (0, 1))
-    }
-    # A seed sequence ignores zeros at its end: no place and place 0 are one; no stream uses both.
+def test_streams_positions_and_seeds_part_every_generator() -> None:
+    seen = {derive_seed(seed, stream, *at) for seed in (1, 2) for stream in Stream for at in ((), (0,), (1,), (0, 1))}
+    # A seed sequence ignores zeros at its end: no position and position 0 are one; no stream uses both.
     assert len(seen) == 2 * len(Stream) * 3
     assert derive_seed(1, Stream.NETWORK, 0, 0) == derive_seed(1, Stream.NETWORK, 0, 0)
     assert make_rng(1, Stream.EPOCH, 3).random() == make_rng(1, Stream.EPOCH, 3).random()
@@ -65,9 +63,9 @@ def launch(recipe: Path, out: Path) -> dict[str, Any]:
         "1",
     ]
     command += ["--main_process_port", "0", "--mixed_precision", "no", "--dynamo_backend", "no"]
-    command += ["-m", "riseq.train", "run", str(recipe), "--out", str(out)]
+    command += ["-m", "riseq", "train", str(recipe), "--out", str(out)]
     env = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=600)
     assert done.returncode == 0, done.stderr[-2000:]
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     assert len(lines) == 1, "one of the processes tells how it went"
@@ -78,7 +76,7 @@ def launch(recipe: Path, out: Path) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["mpnet"])  # it has a parameter that never gets a gradient
 def test_two_processes_train_as_one_does(
-    make_settings: Callable[..., TrainSettings], world: Path, tmp_path: Path, family: str
+    make_settings: Callable[..., RiseSettings], world: Path, tmp_path: Path, family: str
 ) -> None:
     # Every process draws dropout masks of its own; without them nothing depends on who computes what.
     settings = make_settings(
@@ -86,7 +84,7 @@ def test_two_processes_train_as_one_does(
     )
     plain = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(settings).items()}
     (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(plain), encoding="utf-8")
-    told = launch(tmp_path / "tiny.yaml", tmp_path / "two")
+    shown = launch(tmp_path / "tiny.yaml", tmp_path / "two")
     alone = train(settings, tmp_path / "one")
     losses, weights = [], []
     for name in ("one", "two"):
@@ -99,4 +97,4 @@ def test_two_processes_train_as_one_does(
     assert weights[0].keys() == weights[1].keys()
     for name, tensor in weights[0].items():
         torch.testing.assert_close(weights[1][name], tensor, atol=TOLERANCE, rtol=0, msg=name)
-    assert (told["best_epoch"], told["scores"]) == (alone.best_epoch, alone.scores)
+    assert (shown["best_epoch"], shown["scores"]) == (alone.best_epoch, alone.scores)

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from riseq.train.loop import train
-from riseq.train.settings import read_recipe, read_values
+from riseq.train.settings import RiseSettings, read_recipe
 
-# A recipe of another system names it (tests/train/test_baselines.py).
+# The baselines' are in tests/baselines/test_training.py.
 RECIPES = [
     path
     for path in sorted((Path(__file__).resolve().parents[2] / "recipes").glob("*.yaml"))
-    if "system" not in read_values(path)
+    if read_recipe(path).system == "rise"
 ]
 NAMES = {path.stem for path in RECIPES}
 ABLATIONS = {"ablation-rise": "rise", "ablation-dps": "epsilon", "ablation-mld": "mle"}
@@ -46,6 +46,7 @@ def test_the_ablations_differ_in_the_method_alone() -> None:
 def test_the_papers_recipe_has_the_papers_settings() -> None:
     (path,) = (path for path in RECIPES if path.stem == "paper")
     s = read_recipe(path)
+    assert isinstance(s, RiseSettings)
     assert (s.backbone, s.decoder_layers, s.decoder_input, s.phrases) == ("bert-base-uncased", 12, "tokens", 3461)
     assert (s.lr, s.head_lr, s.warmup_steps, s.schedule, s.layer_decay) == (5e-5, 5e-5, 20_000, "constant", 1.0)
     assert (s.frozen_epochs, s.epochs, s.clip, s.passes) == (5, 25, 1.0, 3)

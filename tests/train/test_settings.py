@@ -6,18 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from riseq.train.settings import TrainSettings, parse_override, read_recipe, settings_from
+from riseq.train.settings import RiseSettings, make_settings, parse_override, read_recipe
 from riseq.types import InputError
 
 
 def test_a_recipe_and_python_give_the_same_settings(tmp_path: Path) -> None:
     recipe = tmp_path / "a.yaml"
     recipe.write_text("lr: 1e-4\ntrain: [a, b]\ndev: c\nreward_floor: null\nkeep_layers: [0, 2]\ngraphs: no\nswap: 1\n")
-    wanted = TrainSettings(
+    wanted = RiseSettings(
         lr=1e-4, train=("a", "b"), dev=("c",), reward_floor=None, keep_layers=(0, 2), graphs=False, swap=1.0
     )
     assert read_recipe(recipe) == wanted
-    assert isinstance(read_recipe(recipe).swap, float)
+    found = read_recipe(recipe)
+    assert isinstance(found, RiseSettings)
+    assert isinstance(found.swap, float)
 
 
 def test_overrides_win_over_the_recipe(tmp_path: Path) -> None:
@@ -25,17 +27,18 @@ def test_overrides_win_over_the_recipe(tmp_path: Path) -> None:
     recipe.write_text("seed: 3\nbatch: 8\n")
     overrides = dict(map(parse_override, ["batch=16", "train=[x,y]", "sampler=posterior", "limit=null", "lr=2e-5"]))
     found = read_recipe(recipe, overrides)
+    assert isinstance(found, RiseSettings)
     assert (found.seed, found.batch, found.train, found.sampler) == (3, 16, ("x", "y"), "posterior")
     assert (found.limit, found.lr) == (None, 2e-5)
 
 
 def test_an_empty_recipe_is_the_defaults(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("# nothing\n")
-    assert read_recipe(tmp_path / "a.yaml") == TrainSettings()
+    assert read_recipe(tmp_path / "a.yaml") == RiseSettings()
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "message"),
     [
         ({"epoch": 3}, "no setting is called 'epoch'; there are backbone"),
         ({"epochs": "three"}, "epochs: 'three'; expected int"),
@@ -52,23 +55,28 @@ def test_an_empty_recipe_is_the_defaults(tmp_path: Path) -> None:
         ({"train": []}, "at least one data set"),
         ({"seed": -1}, "0 or more"),
         ({"workers": -1}, "0 or more"),
+        ({"scored_from": 9}, "scored_from: 9; expected up to epochs, 6"),
+        ({"system": "gpt"}, "system: 'gpt'; expected one of rise, trans++, qgdiv, querysim"),
+        ({"system": ["rise"]}, "system: ['rise']; expected one of rise"),
+        ({"system": "qgdiv", "swap": 0.1}, "no setting is called 'swap'"),
+        ({"beams": 3}, "no setting is called 'beams'"),
     ],
     ids=str,
 )
-def test_a_wrong_setting_is_told_in_one_line(values: dict[str, object], told: str) -> None:
+def test_a_wrong_setting_is_refused_in_one_line(values: dict[str, object], message: str) -> None:
     with pytest.raises(InputError) as caught:
-        settings_from(values, "the recipe")
-    assert told in str(caught.value)
+        make_settings(values, "the recipe")
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [("a: [1\nb: 2", "line 2: not YAML"), ("- a\n- b", "expected names and values, got list")],
 )
-def test_a_recipe_that_is_none_is_told_with_its_place(tmp_path: Path, text: str, told: str) -> None:
+def test_a_recipe_that_is_none_is_refused_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "a.yaml").write_text(text)
-    with pytest.raises(InputError, match=told) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         read_recipe(tmp_path / "a.yaml")
     assert "a.yaml" in str(caught.value)
     assert "\n" not in str(caught.value)

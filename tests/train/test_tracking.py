@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Any
 
+from riseq.train.task import StepMeans
 from riseq.train.tracking import COLUMNS, Tracker
 
 SCORES = {"bleu4": 70.0, "rougeL": 80.0, "cider": 6.5, "exact": 40.0}
@@ -16,17 +16,16 @@ def read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(f))
 
 
-def tell(tracker: Tracker, steps: range, epoch: int = 0) -> None:
+def report(tracker: Tracker, steps: range, epoch: int = 0) -> None:
     tracker.start_epoch(epoch, 3, 10)
     for step in steps:
-        told: dict[str, Any] = {"loss": 2.0 / step, "reward": 0.5, "edited": 0.1, "states": 32, "sampling_s": 0.25}
-        tracker.step(step, **told, elapsed=float(step - steps.start + 1))
+        means = StepMeans(loss=2.0 / step, states=32, reward=0.5, edited=0.1, sampling_s=0.25)
+        tracker.step(step, means, float(step - steps.start + 1))
 
 
 def test_steps_and_scores_are_rows_and_events(tmp_path: Path) -> None:
-    tracker = Tracker(tmp_path / "run", every=5)
-    assert [step for step in range(1, 12) if tracker.wants(step)] == [5, 10]
-    tell(tracker, range(1, 3))
+    tracker = Tracker(tmp_path / "run")
+    report(tracker, range(1, 3))
     tracker.scores(1, {"a, set": SCORES})
     tracker.close()
     rows = read(tmp_path / "run" / "log.csv")
@@ -43,7 +42,7 @@ def test_steps_and_scores_are_rows_and_events(tmp_path: Path) -> None:
 
 def test_a_resumed_run_forgets_what_it_will_tell_again(tmp_path: Path) -> None:
     first = Tracker(tmp_path)
-    tell(first, range(1, 6))
+    report(first, range(1, 6))
     first.scores(1, {"a, set": SCORES})
     first.scores(2, {"a, set": SCORES})
     first.close()
@@ -51,7 +50,7 @@ def test_a_resumed_run_forgets_what_it_will_tell_again(tmp_path: Path) -> None:
         f.write("6,1,0.3")  # killed while it wrote
     second = Tracker(tmp_path)
     second.rewind(step=3, epoch=1)
-    tell(second, range(4, 5))
+    report(second, range(4, 5))
     second.close()
     assert [row["step"] for row in read(tmp_path / "log.csv")] == ["1", "2", "3", "4"]
     assert [(row["epoch"], row["data"]) for row in read(tmp_path / "scores.csv")] == [("1", "a, set")]
@@ -62,7 +61,7 @@ def test_a_resumed_run_forgets_what_it_will_tell_again(tmp_path: Path) -> None:
 
 def test_a_quiet_tracker_writes_nothing(tmp_path: Path) -> None:
     tracker = Tracker(tmp_path / "run", quiet=True)
-    tell(tracker, range(1, 3))
+    report(tracker, range(1, 3))
     tracker.scores(1, {"a": SCORES})
     tracker.rewind(0, 0)
     tracker.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from riseq.train.settings import TrainSettings, settings_from
+from riseq.train.settings import RiseSettings, TrainSettings, make_settings
 
 
 @pytest.fixture(scope="module")
@@ -18,9 +18,9 @@ def text(root: Path) -> str:
     return (root / "docs" / "training.md").read_text(encoding="utf-8")
 
 
-def describe_settings() -> list[str]:
+def describe_settings(kind: type[TrainSettings]) -> list[str]:
     """Return the doc's table rows: each field's name, default and comment, under the class's own headings."""
-    lines = inspect.getsource(TrainSettings).splitlines()
+    lines = inspect.getsource(kind).splitlines()
     rows = []
     for line in lines:
         heading = re.fullmatch(r"    # (\w[\w ]+)", line)
@@ -41,13 +41,15 @@ def show(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def test_the_table_of_settings_is_the_dataclass(text: str) -> None:
-    rows = describe_settings()
-    assert not [row for row in rows if "| None |" in row], "every setting has a comment"
-    block = "\n".join(["| setting | default | what it does |", "|---|---|---|", *rows])
-    assert block in text, f"docs/training.md should hold:\n{block}"
-    named = set(re.findall(r"^\| `(\w+)` \|", block, re.MULTILINE))
-    assert named == set(TrainSettings.__dataclass_fields__)
+def test_the_tables_of_settings_are_the_dataclasses(text: str) -> None:
+    named: set[str] = set()
+    for kind in (TrainSettings, RiseSettings):
+        rows = [row for row in describe_settings(kind) if row != "| `system` | rise | None |"]  # the same again
+        assert not [row for row in rows if "| None |" in row], "every setting has a comment"
+        block = "\n".join(["| setting | default | what it does |", "|---|---|---|", *rows])
+        assert block in text, f"docs/training.md should hold:\n{block}"
+        named |= set(re.findall(r"^\| `(\w+)` \|", block, re.MULTILINE))
+    assert named == set(RiseSettings.__dataclass_fields__)
 
 
 def test_every_recipe_and_every_function_it_names_exists(text: str, root: Path) -> None:
@@ -79,5 +81,5 @@ def test_the_flags_it_shows_are_settings(text: str) -> None:
     flags = re.findall(r"--set (\w+)=([^\s`]+)", text)
     assert flags
     for name, _ in flags:
-        assert name in TrainSettings.__dataclass_fields__
-    assert settings_from({}) == TrainSettings()
+        assert name in RiseSettings.__dataclass_fields__
+    assert make_settings({}) == RiseSettings()

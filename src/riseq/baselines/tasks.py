@@ -1,11 +1,13 @@
-"""The baselines as tasks of a training loop: batches, a loss, questions, and a folder."""
+"""The baselines as tasks of the training loop: settings, batches, a loss, questions, and a folder."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -30,51 +32,121 @@ from riseq.baselines.generator import (
     save_generator,
 )
 from riseq.baselines.language_model import LanguageModel, pad
+from riseq.data.dataset import load_dataset
 from riseq.model.backbone import load_backbone
+from riseq.model.network import pick_device
 from riseq.text.pieces import Pieces
-from riseq.train.baseline_loop import BaselineSettings
-from riseq.types import Example
+from riseq.train.corpus import MAX_WORDS, cut_batches, load_pairs, split_pair
+from riseq.train.processes import Processes
+from riseq.train.settings import TrainSettings
+from riseq.train.task import StepLog, autocast
+from riseq.train.tracking import make_fingerprint
+from riseq.types import Example, InputError
 
 Index = NDArray[np.int64]
 
 
-class Task(Protocol):
-    """A network with its training pairs in the form it reads."""
+@dataclass(frozen=True, slots=True)
+class BaselineSettings(TrainSettings):
+    """A baseline's training run; each field's comment is its help text."""
 
-    @property
-    def network(self) -> nn.Module:
-        """What is trained."""
-        ...
+    system: Literal["trans++", "qgdiv", "querysim"] = "trans++"  # whose network and decoding
+    # The network
+    decoder_layers: int = 6  # of trans++ and qgdiv, started from the encoder's last ones
+    beams: int = 5  # of qgdiv's beam search; the others decode greedily
+    # The optimiser
+    copy_epochs: int = 0  # first epochs in which the target is the question: for a decoder that is not pretrained
+    batch: int = 128  # pairs a step
+    smoothing: float = 0.0  # share of the probability that the target's piece gives to all pieces
+    # The run
+    half: bool = False  # store the best model in float16
 
-    @property
-    def lengths(self) -> Index:
-        """How long each pair is, so that batches are of like length."""
-        ...
+    def __post_init__(self) -> None:
+        if self.decoder_layers < 1 or self.beams < 1:
+            raise InputError("decoder_layers and beams are 1 or more")
+        if not 0 <= self.copy_epochs < max(1, self.epochs):
+            raise InputError(f"copy_epochs: {self.copy_epochs}; expected 0 or more, and fewer than epochs")
+        if not self.copy_epochs < self.scored_from:
+            raise InputError(f"scored_from: {self.scored_from}; expected after copy_epochs, up to epochs")
+        TrainSettings.__post_init__(self)
 
-    @property
-    def device(self) -> torch.device:
-        """Where the network is."""
-        ...
 
+_ABOUT = {
+    "trans++": "Trans++ (Vakulenko et al., 2020): an encoder-decoder whose next piece is a learned mixture of "
+    "generating, copying from the question and copying from the context; greedy decoding.",
+    "qgdiv": "QGDiv (Sultan et al., 2020): an encoder-decoder with beam search.",
+    "querysim": "QuerySim (Yu et al., 2020): a language model that writes the conversational question after context "
+    "and question; greedy decoding.",
+}
+
+
+def gather_pairs(settings: BaselineSettings) -> list[Example]:
+    """Return the training pairs, neither side longer than RISE's."""
+    pairs = [example for _, found in load_pairs(settings) for example in found if example.target]
+    return [example for example in pairs if max(map(len, split_pair(example))) <= MAX_WORDS + 1]
+
+
+class BaselineTask(ABC):
+    """What the baselines' tasks share: pairs with their targets given, in batches of like length."""
+
+    settings_class: ClassVar[type[TrainSettings]] = BaselineSettings
+    network: nn.Module
+    lengths: Index
+    """How long each pair is."""
+
+    def __init__(self, settings: BaselineSettings, processes: Processes) -> None:
+        """Load the pairs and the network, the same for the same settings."""
+        if processes.count > 1:
+            raise InputError(f"{settings.system}: one process trains a baseline; got {processes.count}")
+        self.settings, self.device = settings, pick_device(settings.device)
+        torch.manual_seed(settings.seed)
+        examples = gather_pairs(settings)
+        self.dev = {name: load_dataset(name, need_target=True)[: settings.limit] for name in settings.dev}
+        self.fingerprint = make_fingerprint(settings, examples)
+        self.log = StepLog()
+        self.title, self.about = f"{settings.system}, a baseline", _ABOUT[settings.system]
+        self.made_from = f"Started from `{settings.backbone}`"
+        self.load(examples)
+
+    @abstractmethod
+    def load(self, examples: Sequence[Example]) -> None:
+        """Load the network, and read the pairs as it does."""
+
+    @abstractmethod
     def is_pretrained(self, name: str) -> bool:
         """Return whether the parameter ``name`` learns at the rate of what is pretrained."""
-        ...
 
+    @abstractmethod
     def prepare(self, index: Index, copy: bool) -> Any:
         """Return the pairs at ``index`` as a batch on the CPU; where ``copy``, their target is their question."""
-        ...
 
+    @abstractmethod
     def loss(self, batch: Any) -> Tensor:
         """Return the mean loss of the batch's target pieces."""
-        ...
 
-    def write(self, examples: Sequence[Example]) -> list[str]:
-        """Return the question that the network writes for each example."""
-        ...
+    def running(self) -> AbstractContextManager[None]:
+        """Return the context that the run happens in, which asks for nothing."""
+        return nullcontext()
 
-    def save(self, folder: Path, facts: Mapping[str, Any], card: str) -> None:
-        """Write the model's folder whole."""
-        ...
+    def peak_rate(self, name: str) -> float:
+        """Return the parameter's peak learning rate."""
+        return self.settings.lr if self.is_pretrained(name) else self.settings.head_lr
+
+    def start_epoch(self, epoch: int, rng: np.random.Generator) -> tuple[int, Iterator[tuple[Any, int]]]:
+        """Return the pairs in batches; in a copying epoch their target is their question."""
+        batches = cut_batches(self.lengths, self.settings.batch, rng)
+        copy = epoch < self.settings.copy_epochs
+        return len(batches), ((self.prepare(index, copy), len(index)) for index in batches)
+
+    def learn(self, batch: tuple[Any, int]) -> None:
+        """Add the gradients of the batch's mean loss."""
+        prepared, pairs = batch
+        with autocast(self.device):
+            loss = self.loss(prepared)
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.log.losses.append(loss.detach())
+        self.log.weight += 1
+        self.log.states += pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,24 +159,26 @@ class TaughtBatch:
     real_BT: Tensor
 
 
-class EncoderDecoderTask:
+class EncoderDecoderTask(BaselineTask):
     """An encoder-decoder on its training pairs."""
 
-    def __init__(self, settings: BaselineSettings, examples: Sequence[Example], device: torch.device) -> None:
-        self.settings, self.device = settings, device
+    network: Generator
+
+    def load(self, examples: Sequence[Example]) -> None:
+        """Load the network, and read the pairs as it does."""
+        settings = self.settings
         backbone = load_backbone(settings.backbone)
         self.pieces = Pieces.load(backbone.tokenizer)
         copies = settings.system == "trans++"
         shape = GeneratorConfig(backbone.config, settings.decoder_layers, copies, settings.dropout)
         self.network = Generator(shape)
         initialise_generator(self.network, backbone)
-        self.network.to(device)
+        self.network.to(self.device)
         self.sources = [encode_source(self.pieces, example) for example in examples]
         self.targets = [encode_words(self.pieces, example.target or "")[0] for example in examples]
         self.questions = [source.ids[source.context + 1 : -1] for source in self.sources]
-        self.lengths: Index = np.array([len(source.ids) for source in self.sources], dtype=np.int64)
-        way = Decoding("beams", settings.beams) if settings.system == "qgdiv" else Decoding()
-        self.decoding = way
+        self.lengths = np.array([len(source.ids) for source in self.sources], dtype=np.int64)
+        self.decoding = Decoding("beams", settings.beams) if settings.system == "qgdiv" else Decoding()
 
     def is_pretrained(self, name: str) -> bool:
         """Return whether the parameter is the encoder's: the decoder has to learn another trade than its layers had."""
@@ -131,9 +205,9 @@ class EncoderDecoderTask:
         losses_BT = self.network.score_targets(before, targets, sources, self.settings.smoothing)
         return (losses_BT * real).sum() / real.sum()
 
-    def write(self, examples: Sequence[Example]) -> list[str]:
-        """Return the question that the network writes for each example."""
-        found = run_generator(self.network, self.pieces, examples, self.decoding, self.device)
+    def predict(self, name: str) -> list[str]:
+        """Return the question that the network writes for each example of the dev set ``name``."""
+        found = run_generator(self.network, self.pieces, self.dev[name], self.decoding, self.device)
         return [written.text for written in found]
 
     def save(self, folder: Path, facts: Mapping[str, Any], card: str) -> None:
@@ -153,18 +227,18 @@ class ContinuedBatch:
     labels_BT: Tensor
 
 
-class LanguageModelTask:
+class LanguageModelTask(BaselineTask):
     """A language model on its training pairs."""
 
-    def __init__(self, settings: BaselineSettings, examples: Sequence[Example], device: torch.device) -> None:
-        self.settings, self.device = settings, device
-        self.model = LanguageModel.load(settings.backbone)
-        self.network: nn.Module = self.model.network.to(device)
+    def load(self, examples: Sequence[Example]) -> None:
+        """Load the network, and read the pairs as it does."""
+        self.model = LanguageModel.load(self.settings.backbone)
+        self.network = self.model.network.to(self.device)
         self.prompts = [self.model.make_prompt(example).ids for example in examples]
         self.answers = [self.model.encode_target(example.target or "") for example in examples]
         self.copies = [self.model.encode_target(example.question) for example in examples]
         pairs = zip(self.prompts, self.answers, strict=True)
-        self.lengths: Index = np.array([len(prompt) + len(answer) for prompt, answer in pairs], dtype=np.int64)
+        self.lengths = np.array([len(prompt) + len(answer) for prompt, answer in pairs], dtype=np.int64)
 
     def is_pretrained(self, name: str) -> bool:  # noqa: ARG002
         """Return that every parameter is."""
@@ -196,9 +270,9 @@ class LanguageModelTask:
             logits.flatten(0, 1), labels.flatten(), ignore_index=_UNSCORED, label_smoothing=self.settings.smoothing
         )
 
-    def write(self, examples: Sequence[Example]) -> list[str]:
-        """Return the question that the network writes for each example."""
-        return [written.text for written in run_language_model(self.model, examples, self.device)]
+    def predict(self, name: str) -> list[str]:
+        """Return the question that the network writes for each example of the dev set ``name``."""
+        return [written.text for written in run_language_model(self.model, self.dev[name], self.device)]
 
     def save(self, folder: Path, facts: Mapping[str, Any], card: str) -> None:
         """Write the model's folder whole."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -39,11 +40,12 @@ def train(
       riseq train --recipe recipes/trans++.yaml --out runs/trans++
       riseq train recipes/paper.yaml --out runs/paper --seed 2 --set batch=32 --set device=cpu
     """
-    from riseq.train.command import describe, train_recipe
+    from riseq.train import train_recipe
 
     chosen = recipe or named
     if chosen is None or (recipe and named):
         raise InputError("train takes one recipe, as RECIPE or by --recipe")
     result = train_recipe(chosen, out, resume, seed, change or [])
-    typer.echo(describe(result))
-    notify(f"the best model is that of epoch {result.best_epoch}, in {result.folder}")
+    if result.is_main:
+        typer.echo(json.dumps(result.to_dict()))
+        notify(f"the best model is that of epoch {result.best_epoch}, in {result.folder}")

@@ -171,7 +171,7 @@ def describe_system(store: Store, job: PredictionJob) -> Manifest:
 def import_outputs(store: Store, job: PredictionJob, folder: Path) -> list[str]:
     """Write outputs that were made elsewhere (``SET.jsonl`` in ``folder``) into the store; return their sets.
 
-    What they repeat from pass to pass is left out.
+    ``python benchmarks/score_checkpoints.py --out`` writes such files; what it repeats from pass to pass is left out.
     """
     manifest = describe_system(store, job)
     paths = {name: path for name in SETS if (path := saved.find_outputs(folder, name)) is not None}

@@ -1,1 +1,40 @@
-"""Training by iterative reinforcement (needs torch)."""
+"""Training: one loop for RISE and the baselines, which are its tasks (needs torch)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from riseq.types import InputError
+
+if TYPE_CHECKING:
+    from riseq.train.loop import TrainResult
+
+
+def train_recipe(
+    recipe: str | Path,
+    out: str | Path,
+    resume: Literal["auto", "none"] = "none",
+    seed: int | None = None,
+    changes: Sequence[str] = (),
+) -> TrainResult:
+    """Train as a recipe says, with ``changes`` (name=value) on top of it, and return how it went.
+
+    ``accelerate launch`` can start it several times; the result of the first process is the one to show.
+    """
+    try:
+        from riseq.train.loop import train
+        from riseq.train.processes import leave_processes
+        from riseq.train.settings import parse_override, read_recipe
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("riseq"):
+            raise
+        message = f"train needs the package {error.name!r}; install it with: pip install 'riseq[train]'"
+        raise InputError(message) from error
+    overrides = dict(parse_override(text) for text in changes)
+    if seed is not None:
+        overrides["seed"] = seed
+    result = train(read_recipe(recipe, overrides), out, resume == "auto")
+    leave_processes()
+    return result

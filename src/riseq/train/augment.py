@@ -1,16 +1,21 @@
-"""More training pairs from the ones there are: without answers, and with entities of another kind."""
+"""The training pairs of a run, and more made from them: without answers, and with entities of another kind."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
 
 import numpy as np
 
 from riseq.core.edits import MARKER, Op
 from riseq.core.levenshtein import gold_edits
+from riseq.core.phrases import PhraseVocabulary
 from riseq.text.lexicon import AFTER_OBJECT, HE, IT, SHE, VAGUE_WORDS
 from riseq.text.words import forms
+from riseq.train.corpus import load_pairs, split_pair
+from riseq.train.settings import RiseSettings
 from riseq.types import Example
 
 _PRONOUNS = {"man": HE, "woman": SHE, "thing": IT}
@@ -18,14 +23,24 @@ _PRONOUNS = {"man": HE, "woman": SHE, "thing": IT}
 _KIND_OF = {form: kind for kind, forms_of_kind in _PRONOUNS.items() for form in forms_of_kind}
 
 
+def gather_examples(settings: RiseSettings, rng: np.random.Generator) -> tuple[list[Example], PhraseVocabulary]:
+    """Return the training pairs with what is made from them, and the phrases of the pairs as they came."""
+    plain, answered = list[Example](), list[Example]()
+    for name, pairs in load_pairs(settings):
+        (answered if ".qa" in Path(name).name else plain).extend(pairs)
+    examples = plain + answered
+    phrases = PhraseVocabulary.from_pairs(map(split_pair, examples), settings.phrases, settings.min_count)
+    answers = [utterance for e in answered for utterance in e.context[1::2]]
+    made = drop_answers(answered, settings.drop_answers, rng)
+    made += borrow_answers(plain, answers, settings.borrow_answers, rng)
+    made += swap_entities(examples, settings.swap, rng)
+    return examples + made, phrases
+
+
 def drop_answers(examples: Sequence[Example], share: float, rng: np.random.Generator) -> list[Example]:
     """Return a ``share`` of the examples, whose odd utterances are answers, again without those."""
-    chosen = rng.random(len(examples)) < share
-    return [
-        replace(e, id=f"{e.id}/questions", context=e.context[::2])
-        for e, take in zip(examples, chosen, strict=True)
-        if take
-    ]
+    chosen = np.flatnonzero(rng.random(len(examples)) < share).tolist()
+    return [replace(e, id=f"{e.id}/questions", context=e.context[::2]) for e in (examples[k] for k in chosen)]
 
 
 def borrow_answers(
@@ -60,21 +75,15 @@ def find_mention(example: Example) -> Mention | None:
     source = [MARKER, *forms(example.question)]
     edits = gold_edits(source, [MARKER, *forms(example.target)])
     found: list[Mention] = []
-    at = 0
-    while at < len(edits):
-        if edits[at].op is not Op.SUBSTITUTE:
-            at += 1
-            continue
-        end = at + 1
-        while end < len(edits) and edits[end].op is Op.SUBSTITUTE:
-            end += 1
-        words = tuple(source[at:end])
-        if words[-2:] == ("'", "s"):
-            words = words[:-2]
-        phrase = edits[at].phrase
-        if len(phrase) == 1 and phrase[0] in _KIND_OF and words and not set(words) <= VAGUE_WORDS:
-            found.append(Mention(words, _KIND_OF[phrase[0]]))
-        at = end
+    for op, run in groupby(range(len(edits)), key=lambda k: edits[k].op):
+        if op is Op.SUBSTITUTE:
+            replaced = list(run)
+            words = tuple(source[k] for k in replaced)
+            if words[-2:] == ("'", "s"):
+                words = words[:-2]
+            phrase = edits[replaced[0]].phrase
+            if len(phrase) == 1 and phrase[0] in _KIND_OF and words and not set(words) <= VAGUE_WORDS:
+                found.append(Mention(words, _KIND_OF[phrase[0]]))
     kinds = {(m.words, m.kind) for m in found}
     return found[0] if len(kinds) == 1 and all(w.isalpha() for w in found[0].words) else None
 
@@ -101,10 +110,8 @@ def swap_entities(examples: Sequence[Example], share: float, rng: np.random.Gene
         # Things are what the biographies lack.
         kind = "thing" if "thing" in others and rng.random() < 0.7 else others[rng.integers(len(others))]
         names = by_kind[kind]
-        swapped = swap_mention(example, mention, Mention(names[rng.integers(len(names))], kind))
-        if swapped is not None:
-            made.append(swapped)
-    return made
+        made.append(swap_mention(example, mention, Mention(names[rng.integers(len(names))], kind)))
+    return [example for example in made if example is not None]
 
 
 def swap_mention(example: Example, old: Mention, new: Mention) -> Example | None:
@@ -123,31 +130,27 @@ def _rewrite(words: list[str], old: Mention, new: Mention) -> list[str]:
     output: list[str] = []
     at = 0
     while at < len(words):
+        length = 1
         if tuple(words[at : at + len(old.words)]) == old.words:
             output.extend(new.words)
-            at += len(old.words)
+            length = len(old.words)
         elif words[at] in parts:  # a surname alone is the entity too
             output.extend(new.words)
-            at += 1
-            while at < len(words) and words[at] in parts:
-                at += 1
+            while at + length < len(words) and words[at + length] in parts:
+                length += 1
         elif _KIND_OF.get(words[at]) == old.kind:
             output.append(_pronoun(words, at, old.kind, new.kind))
-            at += 1
         else:
             output.append(words[at])
-            at += 1
+        at += length
     return output
 
 
 def _pronoun(words: list[str], at: int, old: str, new: str) -> str:
-    forms_old = _PRONOUNS[old]
-    word = words[at]
-    roles = [role for role, form in enumerate(forms_old) if form == word]
-    role = roles[0]
-    follows = words[at + 1] if at + 1 < len(words) else "?"
-    if word == "her":  # object or possessor: the word after it decides
-        role = 1 if follows in AFTER_OBJECT else 2
-    elif word == "it":  # subject or object: one follows a verb or a preposition, which a list can only guess
-        role = 1 if follows in AFTER_OBJECT else 0
+    role = _PRONOUNS[old].index(words[at])
+    is_object = at + 1 == len(words) or words[at + 1] in AFTER_OBJECT
+    if words[at] == "her":  # object or possessor: the word after it decides
+        role = 1 if is_object else 2
+    elif words[at] == "it":  # subject or object: one follows a verb or a preposition, which a list can only guess
+        role = 1 if is_object else 0
     return _PRONOUNS[new][role]

@@ -1,9 +1,10 @@
-"""A training or validation set as packed integers: what the sampler and the network read."""
+"""Training data as packed integers: pairs, the states between question and target, and an epoch's pool of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +12,22 @@ from numpy.typing import NDArray
 from riseq.core.edits import MARKER
 from riseq.core.packed import Interner, Packed, pack
 from riseq.core.phrases import PhraseVocabulary
-from riseq.model.inputs import encode_context
+from riseq.data.dataset import load_dataset
+from riseq.model.inputs import encode_context, take_ragged
 from riseq.text.pieces import Pieces
 from riseq.text.words import forms
+from riseq.train.actions import Actions, Index, gold_actions, reach
+from riseq.train.processes import Processes
+from riseq.train.settings import RiseSettings, TrainSettings
 from riseq.types import Example, InputError
+
+if TYPE_CHECKING:
+    from riseq.train.policy import Policy
 
 MAX_WORDS = 40
 """A longer question or target is left out of training: CANARD has one in a thousand, and the scores stop at 30."""
+TOGETHER = 64
+"""Batches that are sorted by length together: more would make their order less random, fewer their padding larger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +52,6 @@ class Lexicon:
     pieces: Pieces
     phrases: PhraseVocabulary
 
-    def phrase_words(self) -> Packed:
-        """Return the words of each phrase."""
-        return self.interner.pack(self.phrases)
-
     def piece_table(self) -> Packed:
         """Return the pieces of each word, by its number; the marker's is [SEP]."""
         rows: list[Sequence[int]] = [[self.pieces.sep_id]]
@@ -58,6 +64,15 @@ def split_pair(example: Example) -> tuple[list[str], list[str]]:
     if example.target is None:
         raise InputError(f"example {example.id}: no target; training and scoring need one")
     return [MARKER, *forms(example.question)], [MARKER, *forms(example.target)]
+
+
+def load_pairs(settings: TrainSettings) -> list[tuple[str, list[Example]]]:
+    """Return the examples with a context and a target of each training set, with the set's name."""
+    loaded = [(name, load_dataset(name)[: settings.limit]) for name in settings.train]
+    found = [(name, [e for e in rows if e.context and e.target is not None]) for name, rows in loaded]
+    if not any(examples for _, examples in found):
+        raise InputError(f"{', '.join(settings.train)}: no pair with a context and a target to learn from")
+    return found
 
 
 def build_corpus(
@@ -73,10 +88,110 @@ def build_corpus(
         sources.append(source)
         targets.append(target)
         contexts.append(encode_context(pieces, example.context).ids)
-    return Corpus(
-        contexts=pack(contexts),
-        sources=interner.pack(sources),
-        targets=interner.pack(targets),
-        has_context=np.array([bool(example.context) for example in kept], dtype=np.bool_),
-        examples=tuple(kept),
-    )
+    has_context = np.array([bool(example.context) for example in kept], dtype=np.bool_)
+    return Corpus(pack(contexts), interner.pack(sources), interner.pack(targets), has_context, tuple(kept))
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """Questions as they stand: ``words`` of state k belong to example ``example[k]`` of the corpus."""
+
+    example: Index
+    words: Packed
+
+    def __len__(self) -> int:
+        return len(self.example)
+
+    def take(self, index: Index) -> States:
+        """Return the states at ``index``."""
+        return States(self.example[index], take_rows(self.words, index))
+
+
+def take_rows(packed: Packed, index: Index) -> Packed:
+    """Return the sequences at ``index``."""
+    values, lengths = take_ragged(packed.values, packed.offsets, index)
+    return Packed(values.astype(np.int32), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+
+
+def concatenate(parts: list[States]) -> States:
+    """Return all states of ``parts``."""
+    lengths = np.concatenate([part.words.lengths for part in parts])
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    words = Packed(np.concatenate([part.words.values for part in parts]), offsets)
+    return States(np.concatenate([part.example for part in parts]), words)
+
+
+def start_states(corpus: Corpus) -> States:
+    """Return every pair's first state, y^0 = x."""
+    return States(np.arange(len(corpus), dtype=np.int64), corpus.sources)
+
+
+def cut_batches(lengths: Index, size: int, rng: np.random.Generator, together: int = TOGETHER) -> list[Index]:
+    """Return shuffled batches of rows of like length, sorted by length within ``together`` batches at a time."""
+    order = rng.permutation(len(lengths))
+    batches = []
+    for start in range(0, len(order), size * together):
+        part = order[start : start + size * together]
+        part = part[np.argsort(lengths[part], kind="stable")]
+        batches += [part[at : at + size] for at in range(0, len(part), size)]
+    return [batches[k] for k in rng.permutation(len(batches))]
+
+
+def sorted_batches(lengths: Index, tokens: int) -> list[Index]:
+    """Return batches in order of length, each of at most ``tokens`` padded pieces."""
+    order = np.argsort(lengths, kind="stable")
+    batches, start = [], 0
+    while start < len(order):
+        end = start + 1
+        while end < len(order) and lengths[order[end]] * (end + 1 - start) <= tokens:
+            end = min(end + max(1, (end - start) // 4), len(order))
+        while end - 1 > start and lengths[order[end - 1]] * (end - start) > tokens:
+            end -= 1
+        batches.append(order[start:end])
+        start = end
+    return batches
+
+
+@dataclass(slots=True)
+class StatePool:
+    """A run's training pairs and the states met on the way to their targets (Algorithm 1, lines 2 and 13)."""
+
+    corpus: Corpus
+    policy: Policy
+    settings: RiseSettings
+    processes: Processes
+    _aligned: Actions | None = field(default=None, init=False)
+
+    def fill(self, epoch: int, rng: np.random.Generator) -> States:
+        """Return the epoch's states: every pair's start, states the policy reached itself, finished ones."""
+        settings, corpus = self.settings, self.corpus
+        parts = [start := start_states(corpus)]
+        if settings.own_share and epoch and settings.method != "mle":
+            chosen = np.flatnonzero(rng.random(len(corpus)) < min(1.0, settings.own_share))
+            parts.append(self._act_on(start.take(chosen)))
+        if settings.stop_share:
+            done = np.flatnonzero(rng.random(len(corpus)) < settings.stop_share)
+            parts.append(States(np.arange(len(corpus)), corpus.targets).take(done))
+        return concatenate(parts)
+
+    def _act_on(self, states: States) -> States:
+        """Return where the policy's own greedy pass takes ``states``, less those that teach nothing new.
+
+        Each process edits its part and all of them get the whole, so that their batches stay the same.
+        """
+        mine = states.take(np.arange(len(states))[self.processes.share(len(states))])
+        ops, phrases = self.policy.act(mine, self.corpus)
+        reached = States(mine.example, reach(mine.words, ops, phrases, self.policy.index))
+        # A state that is where it was, or that lost every word, teaches nothing new.
+        pairs = enumerate(zip(reached.words, mine.words, strict=True))
+        moved = [k for k, (new, old) in pairs if 1 < len(new) <= MAX_WORDS + 1 and not np.array_equal(new, old)]
+        return concatenate(self.processes.gather(reached.take(np.array(moved, dtype=np.int64))))
+
+    def align(self, states: States) -> Actions:
+        """Return the gold edits of start and finished states; aligning is slow, so each pair is aligned once."""
+        if self._aligned is None:
+            self._aligned = gold_actions(self.corpus.sources, self.corpus.targets, self.policy.index)
+        start, rest = self._aligned, len(states.words.values) - len(self.corpus.sources.values)
+        ops = np.concatenate([start.ops, np.zeros(rest, dtype=np.int8)])
+        phrases = np.concatenate([start.phrases, np.full(rest, -1, dtype=np.int64)])
+        return Actions(ops, phrases, np.ones(len(states)), np.concatenate([start.lost, np.zeros(rest, dtype=np.bool_)]))

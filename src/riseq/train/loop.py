@@ -1,39 +1,22 @@
-"""Iterative reinforce training (Algorithm 1): epochs over a pool of states, the best checkpoint by dev BLEU-4."""
+"""The training loop: epochs over a task's batches, the best checkpoint by BLEU-4 on the first dev set."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import nn
 
-from riseq.model.checkpoint import Checkpoint, save_checkpoint
-from riseq.train.actions import take_actions
-from riseq.train.card import write_card
-from riseq.train.learner import Learner, StepLog, Work
-from riseq.train.optimiser import Average, build_optimiser, rate_at, set_rates
-from riseq.train.predictions import score_passes
-from riseq.train.prefetch import run_ahead
-from riseq.train.preparation import Setup, load_teacher, prepare, sampler_threads
-from riseq.train.processes import Processes
-from riseq.train.random_streams import Stream, derive_seed, make_rng
-from riseq.train.resume import BEST, load_progress, open_run, save_progress
+from riseq.metrics.scores import score
+from riseq.train.optimiser import Average, Schedule, build_optimiser, set_rates
+from riseq.train.processes import Processes, prefetch
 from riseq.train.settings import TrainSettings
-from riseq.train.state_pool import Pool
-from riseq.train.states import States, cut_batches, lengths_in_pieces
-from riseq.train.tracking import Tracker
-
-Index = NDArray[np.int64]
-
-POOLED = 64
-"""Batches that are sorted by length together: more would make their order less random, fewer their padding larger."""
+from riseq.train.task import StepLog, Stream, Task, derive_seed, find_task, make_rng
+from riseq.train.tracking import BEST, LAST, RunState, SavedEpoch, Tracker, add_facts, open_run, write_card
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,157 +27,118 @@ class TrainResult:
     best_epoch: int
     scores: dict[str, dict[str, float]]
     states_per_s: float
+    is_main: bool = True  # the first of the run's processes, the one that writes and shows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as JSON has it."""
+        rate = round(self.states_per_s, 1)
+        return {"model": str(self.folder), "best_epoch": self.best_epoch, "states_per_s": rate, "scores": self.scores}
 
 
 def train(
     settings: TrainSettings, out: str | Path, resume: bool = False, tracker: Tracker | None = None
 ) -> TrainResult:
-    """Train a model into ``out/best`` and return how it did.
+    """Train what the settings' ``system`` names into ``out/best`` and return how it did.
 
     ``resume`` goes on from ``out/last`` where it exists, to the result the run would have had; without it, a folder
     that holds a run is refused.
     """
-    out = Path(out)
-    processes = Processes.current()
+    out, processes = Path(out), Processes.current()
     if processes.is_main:
         open_run(out, resume)
     processes.wait()
-    with sampler_threads(settings.workers):
-        setup = prepare(settings)
-        with closing(tracker or Tracker(out, quiet=not processes.is_main)) as told:
-            run = _Run(settings, setup, out, processes, told)
-            if resume:
-                run.resume()
-            return run.go()
+    task = find_task(settings.system)(settings, processes)
+    with task.running(), closing(tracker or Tracker(out, quiet=not processes.is_main)) as shown:
+        run = _Run(settings, task, out, processes, shown)
+        if resume:
+            run.resume()
+        return run.go()
 
 
 class _Run:
-    def __init__(
-        self, settings: TrainSettings, setup: Setup, out: Path, processes: Processes, tracker: Tracker
-    ) -> None:
-        self.settings, self.setup, self.out, self.processes, self.tracker = settings, setup, out, processes, tracker
-        self.learner = Learner(setup.policy, settings, load_teacher(settings, setup))
-        self.network = setup.policy.network
-        self.pool = Pool(setup.train, setup.policy, settings, processes)
-        self.optimiser = build_optimiser(self.network, settings)
-        self.average = Average(self.network, settings.ema) if settings.ema else None
-        self.epoch = 0
-        self.step = 0
-        self.best: dict[str, Any] = {"epoch": -1, "bleu4": -1.0, "scores": {}}
-        self.states_seen, self.seconds = 0, 0.0
+    def __init__(self, settings: TrainSettings, task: Task, out: Path, processes: Processes, tracker: Tracker) -> None:
+        self.settings, self.task, self.out, self.processes, self.tracker = settings, task, out, processes, tracker
+        self.optimiser = build_optimiser(task.network, task.peak_rate, settings.weight_decay)
+        self.average = Average(task.network, settings.ema) if settings.ema else None
+        self.saved = SavedEpoch(out / LAST, task, self.optimiser, self.average)
+        self.schedule = Schedule(settings.warmup_steps, settings.schedule)
+        self.state = RunState()
 
     def resume(self) -> None:
-        found = load_progress(self.out, self.setup.fingerprint, self.network, self.optimiser, self.average)
-        if found is not None:
-            self.epoch, self.step, self.best = found["epoch"], found["step"], found["best"]
-        self.tracker.rewind(self.step, self.epoch)
+        self.state = self.saved.load()
+        self.schedule.warmed_up = self.state.warmed_up
+        self.tracker.rewind(self.state.step, self.state.epoch)
 
     def go(self) -> TrainResult:
-        while self.epoch < self.settings.epochs:
+        state, is_main = self.state, self.processes.is_main
+        while state.epoch < self.settings.epochs:
             self._run_epoch()
-            if self.epoch + 1 >= self.settings.scored_from:
+            state.epoch += 1
+            if state.epoch >= self.settings.scored_from:
                 self._choose()
-            self.epoch += 1
-            if self.processes.is_main and self.settings.resumable:
-                state = {"epoch": self.epoch, "step": self.step, "best": self.best}
-                save_progress(self.out, self.setup.fingerprint, self.network, self.optimiser, self.average, state)
-        rate = self.states_seen / self.seconds if self.seconds else 0.0
-        return TrainResult(self.out / BEST, self.best["epoch"], self.best["scores"], rate)
-
-    def _choose(self) -> None:
-        """Score the epoch and keep it where it is the best so far."""
-        scores = self._evaluate()
-        first = scores[self.settings.dev[0]]
-        if first["bleu4"] > self.best["bleu4"]:
-            self.best = {"epoch": self.epoch + 1, "bleu4": first["bleu4"], "scores": scores}
-            self._save_best()
+            if is_main and self.settings.resumable:
+                self.saved.save(state)
+        if is_main:
+            add_facts(self.out / BEST / "config.json", self._measured())
+        return TrainResult(self.out / BEST, state.best["epoch"], state.best["scores"], state.states_per_s, is_main)
 
     def _run_epoch(self) -> None:
-        settings, epoch = self.settings, self.epoch
+        settings, task, state, average = self.settings, self.task, self.state, self.average
         # Processes draw their own dropout masks and share everything else.
-        torch.manual_seed(derive_seed(settings.seed, Stream.NETWORK, epoch, self.processes.index))
-        rng = make_rng(settings.seed, Stream.EPOCH, epoch)
-        states = self.pool.fill(epoch, rng)
-        lengths = lengths_in_pieces(states, self.setup.train, self.setup.policy.table)
-        batches = cut_batches(lengths, settings.batch, rng, POOLED)
-        seeds = [rng.integers(0, 2**63, size=len(index), dtype=np.uint64) for index in batches]
-        total_steps = max(1, len(batches) * settings.epochs)
-        frozen = epoch < settings.frozen_epochs
-        for parameter in self.network.encoder.parameters():
-            parameter.requires_grad_(not frozen)
-        if epoch in (0, settings.frozen_epochs):
-            for graphs in self.learner.graphs:
-                graphs.forget()
-        polish = epoch >= settings.epochs - settings.polish_epochs
-        self.network.train()
+        torch.manual_seed(derive_seed(settings.seed, Stream.NETWORK, state.epoch, self.processes.index))
+        steps, batches = task.start_epoch(state.epoch, make_rng(settings.seed, Stream.EPOCH, state.epoch))
+        task.network.train()
         began = time.perf_counter()
-        self.tracker.start_epoch(epoch, settings.epochs, len(batches))
-        for parts, whole in run_ahead(self._works(states, batches, seeds)):
-            set_rates(self.optimiser, rate_at(self.step, total_steps, settings))
-            forwards = [self.learner.forward(work, slot) for slot, work in enumerate(parts)]
-            for forward in forwards:
-                self.learner.learn(forward, whole, polish)
-            self.processes.sum_gradients(self.network)
-            nn.utils.clip_grad_norm_(self.network.parameters(), settings.clip, foreach=True)
+        self.tracker.start_epoch(state.epoch, settings.epochs, steps)
+        for number, batch in enumerate(prefetch(batches), start=1):
+            progress = (state.epoch + number / steps) / settings.epochs
+            set_rates(self.optimiser, self.schedule.share(state.step, progress))
+            task.learn(batch)
+            self.processes.sum_gradients(task.network)
+            nn.utils.clip_grad_norm_(task.network.parameters(), settings.clip, foreach=True)
             self.optimiser.step()
             self.optimiser.zero_grad(set_to_none=True)
-            if self.average is not None:
-                self.average.update()
-            self.step += 1
-            if self.tracker.wants(self.step):
+            if average is not None:
+                average.update()
+            state.step += 1
+            if state.step % self.tracker.every == 0:
                 self._report(began)
-        if self.setup.policy.device.type == "cuda":
+        if task.device.type == "cuda":
             torch.cuda.synchronize()
         self._report(began)
-        self.seconds += time.perf_counter() - began
-
-    def _works(
-        self, states: States, batches: list[Index], seeds: list[NDArray[np.uint64]]
-    ) -> Iterator[tuple[list[Work], int]]:
-        """Yield this process's part of each step in micro-batches, with the number of states of the whole step."""
-        settings, corpus = self.settings, self.setup.train
-        gold = self.pool.align(states) if settings.method == "mle" else None
-        for index, drawn in zip(batches, seeds, strict=True):
-            mine = np.arange(len(index))[self.processes.share(len(index))]
-            works = []
-            for part in np.array_split(mine, settings.micro_batches):
-                if len(part):
-                    taken = states.take(index[part])
-                    known = None if gold is None else take_actions(gold, states.words.offsets, index[part])
-                    works.append(self.learner.prepare(taken, corpus, drawn[part], known))
-            yield works, len(index) * (2 if settings.consistency else 1)
+        state.seconds += time.perf_counter() - began
+        state.warmed_up = self.schedule.warmed_up
 
     def _report(self, began: float) -> None:
-        log, self.learner.log = self.learner.log, StepLog()
-        means = log.read(self.processes, self.setup.policy.device)
+        log, self.task.log = self.task.log, StepLog()
+        means = log.read(self.processes, self.task.device)
         if means.states:
-            self.states_seen += means.states
-            self.tracker.step(self.step, **asdict(means), elapsed=time.perf_counter() - began)
+            self.state.states_seen += means.states
+            self.tracker.step(self.state.step, means, time.perf_counter() - began)
 
-    def _evaluate(self) -> dict[str, dict[str, float]]:
-        if self.average is not None:
-            self.average.swap()
-        try:
+    def _choose(self) -> None:
+        """Score the epoch that has just ended, and keep it where it is the best so far."""
+        task, state = self.task, self.state
+        with nullcontext() if self.average is None else self.average.applied():
             scores = {
-                name: score_passes(self.setup.policy, self.setup.lexicon, corpus, self.settings.passes)[-1].as_dict()
-                for name, corpus in self.setup.dev.items()
+                name: score(task.predict(name), [example.target or "" for example in examples]).as_dict()
+                for name, examples in task.dev.items()
             }
-        finally:
-            if self.average is not None:
-                self.average.swap()
-        self.tracker.scores(self.epoch + 1, scores)
-        return scores
+            self.tracker.scores(state.epoch, scores)
+            first = scores[self.settings.dev[0]]["bleu4"]
+            if first <= state.best["bleu4"]:
+                return
+            state.best = {"epoch": state.epoch, "bleu4": first, "scores": scores}
+            if self.processes.is_main:
+                settings = {"system": self.settings.system, "settings": asdict(self.settings)}
+                facts = {**settings, "scores": scores, "epoch": state.epoch, **self._measured()}
+                task.save(self.out / BEST, facts, write_card(task, facts))
 
-    def _save_best(self) -> None:
-        if not self.processes.is_main:
-            return
-        if self.average is not None:
-            self.average.swap()
-        try:
-            lexicon = self.setup.lexicon
-            facts = {"settings": asdict(self.settings), "scores": self.best["scores"], "epoch": self.best["epoch"]}
-            checkpoint = Checkpoint(self.network, lexicon.phrases, lexicon.pieces, facts)
-            save_checkpoint(self.out / BEST, checkpoint, write_card(facts))
-        finally:
-            if self.average is not None:
-                self.average.swap()
+    def _measured(self) -> dict[str, Any]:
+        device = self.task.device
+        return {
+            "parameters": sum(parameter.numel() for parameter in self.task.network.parameters()),
+            "train_seconds": round(self.state.seconds, 2),
+            "states_per_s": round(self.state.states_per_s, 1),
+            "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
+        }

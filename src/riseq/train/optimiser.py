@@ -1,65 +1,48 @@
-"""Adam with layer-wise rates, the schedule, and averaged weights."""
+"""Adam with a rate for each parameter, the schedule of the rates, and averaged weights."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
-from riseq.model.network import RiseNetwork
-from riseq.train.settings import TrainSettings
+
+@dataclass(slots=True)
+class Schedule:
+    """How the learning rate runs over a whole run, whose epochs may differ in steps."""
+
+    warmup_steps: int
+    shape: Literal["cosine", "constant"]
+    warmed_up: float = 0.0
+    """The progress at which the warm-up ended; kept with a run's progress, to go on from."""
+
+    def share(self, step: int, progress: float) -> float:
+        """Return the share of the peak rate at ``step``, which brings the run to ``progress`` in (0, 1].
+
+        A linear warm-up, then constant, or a cosine that is at a twentieth with the run's last step.
+        """
+        if step < self.warmup_steps:
+            self.warmed_up = progress
+            return (step + 1) / self.warmup_steps
+        if self.shape == "constant" or self.warmed_up >= 1.0:
+            return 1.0
+        part = (progress - self.warmed_up) / (1.0 - self.warmed_up)
+        return 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * part))
 
 
-class Schedule(Protocol):
-    """The settings that decide how the rate runs."""
-
-    @property
-    def warmup_steps(self) -> int:
-        """Steps of linear warm-up."""
-        ...
-
-    @property
-    def schedule(self) -> str:
-        """What comes after the warm-up: cosine or constant."""
-        ...
-
-
-def build_optimiser(network: RiseNetwork, settings: TrainSettings) -> torch.optim.AdamW:
-    """Return AdamW with one group a layer: deeper layers learn faster where ``layer_decay`` is below 1."""
-    depth = len(network.encoder.layers)
+def build_optimiser(network: nn.Module, peak_rate: Callable[[str], float], weight_decay: float) -> torch.optim.AdamW:
+    """Return AdamW with each parameter's peak rate by its name; vectors do not decay."""
     groups: dict[tuple[float, float], list[nn.Parameter]] = {}
     for name, parameter in network.named_parameters():
-        rate = settings.head_lr
-        if name.startswith("encoder."):
-            rate = settings.lr
-            if name.startswith("encoder.layers."):
-                rate *= settings.layer_decay ** (depth - 1 - int(name.split(".")[2]))
-            else:
-                rate *= settings.layer_decay**depth
-        elif name.startswith("decoder."):
-            rate = settings.lr
-        decay = settings.weight_decay if parameter.dim() > 1 else 0.0
-        groups.setdefault((rate, decay), []).append(parameter)
-    fused = next(network.parameters()).is_cuda
-    return torch.optim.AdamW(
-        [{"params": p, "lr": lr, "weight_decay": wd, "peak": lr} for (lr, wd), p in groups.items()],
-        betas=(0.9, 0.98),
-        eps=1e-6,
-        fused=fused,
-    )
-
-
-def rate_at(step: int, steps: int, settings: Schedule) -> float:
-    """Return the share of the peak rate at ``step``: a linear warm-up, then a cosine to a twentieth, or constant."""
-    if step < settings.warmup_steps:
-        return (step + 1) / settings.warmup_steps
-    if settings.schedule == "constant":
-        return 1.0
-    part = (step - settings.warmup_steps) / max(1, steps - settings.warmup_steps)
-    return 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * min(1.0, part)))
+        decay = weight_decay if parameter.dim() > 1 else 0.0
+        groups.setdefault((peak_rate(name), decay), []).append(parameter)
+    parts = [{"params": p, "lr": lr, "weight_decay": wd, "peak": lr} for (lr, wd), p in groups.items()]
+    return torch.optim.AdamW(parts, betas=(0.9, 0.98), eps=1e-6, fused=next(network.parameters()).is_cuda)
 
 
 def set_rates(optimiser: torch.optim.Optimizer, share: float) -> None:
@@ -84,9 +67,17 @@ class Average:
         weight = max(1 - self.decay, 1 / (self.steps + 1))
         torch._foreach_lerp_(self.kept, [p.detach() for p in self.parameters], weight)
 
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Let the averaged weights be the network's while the block runs."""
+        self._swap()
+        try:
+            yield
+        finally:
+            self._swap()
+
     @torch.no_grad()
-    def swap(self) -> None:
-        """Exchange the averaged weights and the network's own; a second call undoes the first."""
+    def _swap(self) -> None:
         for kept, parameter in zip(self.kept, self.parameters, strict=True):
             held = parameter.detach().clone()
             parameter.copy_(kept)
@@ -95,28 +86,17 @@ class Average:
 
 def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
     """Return the optimiser's state as named tensors."""
-    found: dict[str, Tensor] = {}
-    for number, parameter in enumerate(_parameters(optimiser)):
-        for name, value in optimiser.state.get(parameter, {}).items():
-            found[f"{number}.{name}"] = torch.as_tensor(value).detach().cpu().clone()
-    return found
+    return {
+        f"{number}.{name}": torch.as_tensor(value).detach().cpu().clone()
+        for number, state in optimiser.state_dict()["state"].items()
+        for name, value in state.items()
+    }
 
 
 def load_optimiser(optimiser: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
     """Put back what ``optimiser_tensors`` gave."""
-    parameters = list(_parameters(optimiser))
-    states: dict[int, dict[str, Any]] = {}
+    states: dict[int, dict[str, Tensor]] = {}
     for key, tensor in tensors.items():
         number, _, name = key.partition(".")
         states.setdefault(int(number), {})[name] = tensor
-    for place, state in states.items():
-        parameter = parameters[place]
-        optimiser.state[parameter] = {
-            name: value.to(parameter.device) if name != "step" or parameter.is_cuda else value
-            for name, value in state.items()
-        }
-
-
-def _parameters(optimiser: torch.optim.Optimizer) -> Iterable[Tensor]:
-    for group in optimiser.param_groups:
-        yield from group["params"]
+    optimiser.load_state_dict({"state": states, "param_groups": optimiser.state_dict()["param_groups"]})

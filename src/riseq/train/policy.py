@@ -1,34 +1,35 @@
-"""A network at work on packed states: batches in, edits and phrases out."""
+"""A network at work on packed states: batches in, edits and phrases out; its encoder as captured CUDA graphs."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
+import bisect
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from riseq.core.batch import PhraseIndex, index_phrases
-from riseq.core.packed import Packed
-from riseq.model.inputs import Batch, SpanBatch, find_spans
+from riseq.core.packed import Packed, pack
+from riseq.model.inputs import Batch, SpanBatch, collate, find_spans, take_ragged
 from riseq.model.network import Inputs, Spans
-from riseq.train.actions import Ops, reach
-from riseq.train.corpus import Corpus, Lexicon
-from riseq.train.cuda_graphs import pad_width
-from riseq.train.states import States, collate_states, lengths_in_pieces, sorted_batches, start_states
+from riseq.train.actions import Index, Ops, reach
+from riseq.train.corpus import Corpus, Lexicon, States, sorted_batches, start_states
+from riseq.train.task import autocast
 
 ROLLOUT_PIECES = 131_072
 """Padded pieces in one batch of a rollout on a GPU; a CPU takes a sixteenth."""
+WIDTHS = (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256)
+"""The lengths, in pieces, that batches are padded to."""
+WIDEST = 80
+"""Wider batches run as they are: each capture keeps its activations, and they are large enough to fill the GPU."""
 
 
 @dataclass(slots=True)
 class Policy:
-    """A network with what it needs to read states and to say phrases."""
+    """A network with what it needs to read states and to write phrases."""
 
     network: Any  # a RiseNetwork, or an Ensemble of them
     table: Packed
@@ -40,18 +41,22 @@ class Policy:
     @classmethod
     def build(cls, network: Any, lexicon: Lexicon, device: torch.device) -> Policy:
         """Return the network's policy over the lexicon's words."""
-        index = index_phrases(lexicon.phrase_words())
+        index = index_phrases(lexicon.interner.pack(lexicon.phrases))
         return cls(network, lexicon.piece_table(), index, lexicon.pieces.sep_id, lexicon.pieces.pad_id, device)
 
-    def autocast(self) -> AbstractContextManager[object]:
-        """Return the context the network runs in: bfloat16 on a GPU, float32 elsewhere."""
-        if self.device.type == "cuda":
-            return torch.autocast("cuda", dtype=torch.bfloat16)
-        return contextlib.nullcontext()
+    def count_pieces(self, states: States, corpus: Corpus) -> Index:
+        """Return how many pieces the network reads for each state."""
+        ends = np.concatenate([[0], np.cumsum(self.table.lengths[states.words.values])])
+        question = ends[states.words.offsets[1:]] - ends[states.words.offsets[:-1]]
+        lengths: Index = corpus.contexts.lengths[states.example] + question + 1
+        return lengths
 
     def collate(self, states: States, corpus: Corpus) -> Batch:
         """Return the padded batch of ``states``."""
-        return collate_states(states, corpus, self.table, self.sep_id, self.pad_id, pad_width)
+        contexts = take_ragged(corpus.contexts.values, corpus.contexts.offsets, states.example)
+        words = states.words.values.astype(np.int64), states.words.lengths
+        table = self.table.values, self.table.offsets
+        return collate(contexts, words, table, self.sep_id, self.pad_id, pad_width)
 
     def send(self, batch: Batch) -> Inputs:
         """Return the batch on the device."""
@@ -67,22 +72,23 @@ class Policy:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
     @torch.no_grad()
-    def act(self, states: States, corpus: Corpus) -> tuple[Ops, NDArray[np.int64]]:
+    def act(self, states: States, corpus: Corpus) -> tuple[Ops, Index]:
         """Return the greedy edits and phrases of one pass over all ``states``, packed as their words are."""
         ops = np.zeros(len(states.words.values), dtype=np.int8)
         phrases = np.full(len(states.words.values), -1, dtype=np.int64)
         self.network.eval()
-        for index, batch in self._batches(states, corpus):
+        budget = ROLLOUT_PIECES if self.device.type == "cuda" else ROLLOUT_PIECES // 16
+        for index in sorted_batches(self.count_pieces(states, corpus), budget):
+            batch = self.collate(states.take(index), corpus)
             inputs = self.send(batch)
-            with self.autocast():
+            with autocast(self.device):
                 encoded = self.network.encode(inputs)
                 best_BW = self.network.score_edits(encoded, inputs.firsts_BW).argmax(-1).cpu().numpy()
                 spans = find_spans(batch, best_BW)
                 best_N = np.zeros(0, dtype=np.int64)
                 if len(spans.row_N):
-                    best_N = (
-                        self.network.score_phrases(inputs, encoded, self.send_spans(spans)).argmax(-1).cpu().numpy()
-                    )
+                    scores_NP = self.network.score_phrases(inputs, encoded, self.send_spans(spans))
+                    best_N = scores_NP.argmax(-1).cpu().numpy()
             at = states.words.offsets[index]
             real = batch.real_BW[:, :-1]
             ops[(at[:, None] + np.arange(real.shape[1])[None, :])[real]] = best_BW[real]
@@ -106,18 +112,57 @@ class Policy:
             for k in moved:
                 words[active[k]] = reached[k]
             active = active[moved]
-            current = States(current.example, _pack(words))
+            current = States(current.example, pack(words))
             outputs.append(current.words)
         return outputs or [current.words]
 
-    def _batches(self, states: States, corpus: Corpus) -> Iterator[tuple[NDArray[np.int64], Batch]]:
-        lengths = lengths_in_pieces(states, corpus, self.table)
-        budget = ROLLOUT_PIECES if self.device.type == "cuda" else ROLLOUT_PIECES // 16
-        for index in sorted_batches(lengths, budget):
-            yield index, self.collate(states.take(index), corpus)
+
+class _Fixed(nn.Module):
+    """The encoder under a name of its own for each shape, since capturing replaces a module's forward."""
+
+    def __init__(self, encoder: nn.Module) -> None:
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> Tensor:
+        with torch.autocast("cuda", dtype=torch.bfloat16, cache_enabled=False):
+            out: Tensor = self.encoder(ids, types, mask)
+        return out
 
 
-def _pack(rows: list[NDArray[np.int32]]) -> Packed:
-    offsets = np.zeros(len(rows) + 1, dtype=np.int64)
-    np.cumsum([len(row) for row in rows], out=offsets[1:])
-    return Packed(np.concatenate(rows), offsets)
+class GraphedEncoder:
+    """An encoder whose training passes are captured CUDA graphs: one launch instead of a thousand.
+
+    On small encoders a step is bound by launching kernels, not by running them. Batches are padded to a few shapes, and
+    each shape is captured once, when it is first met.
+    """
+
+    def __init__(self, encoder: nn.Module, rows: int) -> None:
+        self.encoder, self.rows = encoder, rows
+        self.captured: dict[int, Any] = {}
+        self.pool = torch.cuda.graph_pool_handle()
+
+    def encode(self, inputs: Inputs) -> Tensor | None:
+        """Return the states of a full batch of a known width, or None where the batch must run as it is.
+
+        The states live in the graph's own memory until the next call of that shape.
+        """
+        rows, length = inputs.ids_BL.shape
+        if rows != self.rows or length not in WIDTHS or length > WIDEST:
+            return None
+        if length not in self.captured:
+            sample = (inputs.ids_BL.clone(), inputs.types_BL.clone(), inputs.mask_BL.clone())
+            # A capture must not meet autocast's cache of cast weights; the encoder sets its own autocast inside.
+            # MPNet's position bias is not trained, so no gradient reaches it: an unused input.
+            with torch.autocast("cuda", enabled=False):
+                fixed = _Fixed(self.encoder)
+                graphed = torch.cuda.make_graphed_callables(fixed, sample, pool=self.pool, allow_unused_input=True)
+            self.captured[length] = graphed
+        out: Tensor = self.captured[length](inputs.ids_BL, inputs.types_BL, inputs.mask_BL)
+        return out
+
+
+def pad_width(longest: int) -> int:
+    """Return the width a batch is padded to: the next of ``WIDTHS``, or the next multiple of 8 beyond them."""
+    at = bisect.bisect_left(WIDTHS, longest)
+    return WIDTHS[at] if at < len(WIDTHS) else longest + -longest % 8

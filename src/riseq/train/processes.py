@@ -1,9 +1,12 @@
-"""Training on several processes: each takes its part of every batch, gradients are summed."""
+"""Several processes, each with its part of every batch, and batches prepared ahead in a thread."""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import torch
 from accelerate import PartialState
@@ -76,3 +79,16 @@ class Processes:
 def leave_processes() -> None:
     """End what ``Processes.current`` began, before the interpreter does."""
     PartialState().destroy_process_group()
+
+
+def prefetch(items: Iterator[T], depth: int = 4) -> Iterator[T]:
+    """Yield ``items``, made in another thread up to ``depth`` ahead; what fails there is raised here."""
+    end = object()
+    thread = ThreadPoolExecutor(1)
+    try:
+        ahead = deque(thread.submit(next, items, end) for _ in range(depth))
+        while (item := ahead.popleft().result()) is not end:
+            ahead.append(thread.submit(next, items, end))
+            yield cast(T, item)
+    finally:
+        thread.shutdown(cancel_futures=True)

@@ -8,35 +8,69 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import yaml
 
+from riseq.train.task import find_task
 from riseq.types import InputError
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class TrainSettings:
-    """A training run; each field's comment is its help text."""
+    """What every training run has; each field's comment is its help text."""
 
+    system: str = "rise"  # what is trained: rise, trans++, qgdiv or querysim
     # The network
-    backbone: str = "weights/gte"  # folder or hub id of a BERT or MPNet encoder
+    backbone: str = "weights/gte"  # folder or hub id of a BERT or MPNet encoder; for querysim of a language model
+    dropout: float = 0.1  # in encoder and decoder
+    # The data
+    train: tuple[str, ...] = ("canard/train.qonly",)  # files, or sets' names under RISEQ_DATA
+    dev: tuple[str, ...] = ("canard/dev.qonly",)  # the first one chooses the checkpoint
+    limit: int | None = None  # use only the first rows of each file
+    # The optimiser
+    epochs: int = 6  # frozen or copying ones counted
+    batch: int = 256  # states a step; of a baseline, pairs
+    lr: float = 1e-4  # peak rate of what is pretrained
+    head_lr: float = 4e-4  # of what is new
+    warmup_steps: int = 100  # steps of linear warm-up
+    schedule: Literal["cosine", "constant"] = "cosine"  # after the warm-up; cosine ends at a twentieth
+    weight_decay: float = 0.01  # of matrices; 0 is plain Adam
+    clip: float = 1.0  # the largest norm of a step's gradient
+    ema: float = 0.0  # decay of the averaged weights that are scored and kept; 0: none
+    # The run
+    seed: int = 1  # decides everything random
+    device: str = "auto"  # auto, cpu, cuda, cuda:1 ...
+    scored_from: int = 1  # the first epoch whose dev scores are taken
+    resumable: bool = True  # keep the last finished epoch on disk, to go on from after a kill
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1 or self.batch < 1:
+            raise InputError("epochs and batch are 1 or more")
+        if not self.train or not self.dev:
+            raise InputError("train and dev name at least one data set each")
+        if self.seed < 0:
+            raise InputError("seed is 0 or more")
+        if self.scored_from > self.epochs:
+            raise InputError(f"scored_from: {self.scored_from}; expected up to epochs, {self.epochs}")
+
+
+@dataclass(frozen=True, slots=True)
+class RiseSettings(TrainSettings):
+    """A training run of RISE; each field's comment is its help text."""
+
+    system: Literal["rise"] = "rise"
+    # The network
     start: str | None = None  # a checkpoint of the same shape and phrases to start from
     keep_layers: tuple[int, ...] | None = None  # cut the encoder to these layers
     decoder_layers: int = 2  # layers of the phrasing policy
     decoder_input: Literal["states", "tokens"] = "states"  # what the decoder reads of a span
     phrases: int = 3461  # size of the phrase vocabulary
     min_count: int = 2  # a phrase must occur this often in the training pairs
-    dropout: float = 0.1  # in encoder and decoder
     # The data
-    train: tuple[str, ...] = ("canard/train.qonly",)  # files, or sets' names under RISEQ_DATA
-    dev: tuple[str, ...] = ("canard/dev.qonly",)  # the first one chooses the checkpoint
     drop_answers: float = 0.0  # share of examples with answers (files named .qa) that are also used without them
     borrow_answers: float = 0.0  # share of examples without answers that are also used with some from elsewhere
     swap: float = 0.0  # extra examples with entities of another kind, as a share of the training pairs
-    limit: int | None = None  # use only the first rows of each file
     # The method
     method: Literal["rise", "mle", "epsilon"] = "rise"  # rise; mle is -MLD; epsilon is -DPS
     sampler: Literal["dps", "posterior"] = "dps"  # rise draws by the paper's expectation, or by the exact posterior
@@ -53,43 +87,22 @@ class TrainSettings:
     polish_samples: int = 4  # samples a state, each against the mean of the others
     polish_mix: float = 0.3  # weight of the ordinary objective during polishing
     # The optimiser
-    epochs: int = 6  # frozen ones counted
     frozen_epochs: int = 0  # first epochs with the pretrained encoder frozen
-    batch: int = 256  # states a step
     micro_batches: int = 1  # parts of a step: one is sampled while the other is computed
     graphs: bool = True  # capture the encoder's passes on a GPU
-    lr: float = 1e-4  # peak rate of encoder and decoder
-    head_lr: float = 4e-4  # for what is not pretrained
     layer_decay: float = 1.0  # each encoder layer below learns this much slower
-    warmup_steps: int = 100  # steps of linear warm-up
-    schedule: Literal["cosine", "constant"] = "cosine"  # after the warm-up; cosine falls to a twentieth
-    weight_decay: float = 0.01  # of matrices; 0 is plain Adam
-    clip: float = 1.0  # the largest norm of a step's gradient
-    ema: float = 0.0  # decay of the averaged weights that are scored and kept; 0: none
     # The run
-    seed: int = 1  # decides everything random
-    device: str = "auto"  # auto, cpu, cuda, cuda:1 ...
-    scored_from: int = 1  # the first epoch whose dev scores are taken
-    resumable: bool = True  # keep the last finished epoch on disk, to go on from after a kill
     workers: int = 0  # threads of the sampler; 0: all cores
 
     def __post_init__(self) -> None:
-        if self.epochs < 1 or self.batch < 1 or self.micro_batches < 1:
-            raise InputError("epochs, batch and micro_batches are 1 or more")
-        if not self.train or not self.dev:
-            raise InputError("train and dev name at least one data set each")
-        if self.seed < 0 or self.workers < 0:
-            raise InputError("seed and workers are 0 or more")
+        TrainSettings.__post_init__(self)
+        if self.micro_batches < 1 or self.workers < 0:
+            raise InputError("micro_batches is 1 or more, workers 0 or more")
 
 
-def settings_from(values: Mapping[str, Any], source: str = "settings") -> TrainSettings:
-    """Return the settings of a mapping, every name and type checked."""
-    return cast_settings(TrainSettings, values, source)
-
-
-def cast_settings(kind: type[T], values: Mapping[str, Any], source: str) -> T:
-    """Return the settings of a mapping as the dataclass ``kind`` has them, every name and type checked."""
-    assert dataclasses.is_dataclass(kind)
+def make_settings(values: Mapping[str, Any], source: str = "settings") -> TrainSettings:
+    """Return the settings of a mapping as its ``system`` (else rise) has them, every name and type checked."""
+    kind = find_task(values.get("system", "rise"), source).settings_class
     fields = {field.name: field for field in dataclasses.fields(kind)}
     hints = typing.get_type_hints(kind)
     unknown = sorted(set(values) - set(fields))
@@ -100,23 +113,20 @@ def cast_settings(kind: type[T], values: Mapping[str, Any], source: str) -> T:
 
 def read_recipe(path: str | Path, overrides: Mapping[str, Any] | None = None) -> TrainSettings:
     """Return the settings of a YAML recipe, with ``overrides`` on top."""
-    return settings_from({**read_values(path), **(overrides or {})}, str(path))
-
-
-def read_values(path: str | Path) -> dict[str, Any]:
-    """Return the names and values of a YAML recipe as they stand."""
     path = Path(path)
     if not path.is_file():
         raise InputError(f"{path}: no such recipe")
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     except yaml.YAMLError as error:
-        raise InputError(f"{path}{_line_of(error)}: not YAML") from error
+        mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
+        line = f", line {mark.line + 1}" if mark else ""
+        raise InputError(f"{path}{line}: not YAML") from error
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read as text ({error})") from error
     if not isinstance(values, dict):
         raise InputError(f"{path}: expected names and values, got {type(values).__name__}")
-    return values
+    return make_settings({**values, **(overrides or {})}, str(path))
 
 
 def parse_override(text: str) -> tuple[str, Any]:
@@ -128,14 +138,6 @@ def parse_override(text: str) -> tuple[str, Any]:
         return name.strip(), yaml.safe_load(value)
     except yaml.YAMLError as error:
         raise InputError(f"--set {text!r}: the value is not YAML") from error
-
-
-def _line_of(error: yaml.YAMLError) -> str:
-    return (
-        f", line {error.problem_mark.line + 1}"
-        if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark
-        else ""
-    )
 
 
 def _cast(value: Any, kind: Any, where: str) -> Any:

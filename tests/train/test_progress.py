@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from riseq.train.loop import train
-from riseq.train.resume import open_run
-from riseq.train.settings import TrainSettings
-from riseq.train.tracking import Tracker
+from riseq.train.settings import RiseSettings
+from riseq.train.task import StepMeans
+from riseq.train.tracking import Tracker, open_run
 from riseq.types import InputError
 
-Make = Callable[..., TrainSettings]
+Make = Callable[..., RiseSettings]
 
 
 @pytest.mark.parametrize("name", ["log.csv", "scores.csv", "last", "best"])
@@ -49,8 +48,8 @@ class Killed(Exception):
 class Killer(Tracker):
     """Dies in the middle of the second epoch."""
 
-    def step(self, step: int, **told: Any) -> None:
-        super().step(step, **told)
+    def step(self, step: int, means: StepMeans, elapsed: float) -> None:
+        super().step(step, means, elapsed)
         if self.epoch == 1 and step >= 6:
             raise Killed
 

@@ -1,0 +1,89 @@
+"""Score trained models on sets by torch, one line of JSON each.
+
+RISE's checkpoints are scored after each pass, several folders as their mean:
+
+    python benchmarks/score_checkpoints.py --model runs/small/best --data canard/dev.qonly --out outputs
+
+With --system the model is a baseline's, and --out gets its predictions beside their targets:
+
+    python benchmarks/score_checkpoints.py --system qgdiv --model runs/qgdiv/best --data canard/dev.qonly --out outputs
+
+--out has one JSON Lines file a set. Needs what training needs, and nothing of riseq's other extras.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from riseq.types import InputError
+
+
+def score_passes(
+    models: Sequence[str], names: Sequence[str], passes: int, device: str, out: Path | None
+) -> Iterator[dict[str, Any]]:
+    """Yield the scores of RISE's checkpoints, taken as their mean, on each set after each pass."""
+    from riseq.train.predictions import score_models
+
+    for name, found in score_models(models, names, passes, device, out).items():
+        for number, scores in enumerate(found, start=1):
+            yield {"data": name, "passes": number, **scores.as_dict()}
+
+
+def score_baseline(system: str, model: str, names: Sequence[str], out: Path | None) -> Iterator[dict[str, Any]]:
+    """Yield the scores of a baseline's model on each set, all sets by one loaded model."""
+    from riseq.data.rows import prediction_row
+
+    from riseq.data.dataset import load_dataset
+    from riseq.data.tables import write_rows
+    from riseq.metrics.scores import score
+    from riseq.systems.registry import load_system
+
+    loaded = load_system(system, model)
+    for name in names:
+        examples = load_dataset(name, need_target=True)
+        began = time.perf_counter()
+        results = list(loaded.simplify(examples))
+        seconds = time.perf_counter() - began
+        if out is not None:
+            rows = (prediction_row(example, result) for example, result in zip(examples, results, strict=True))
+            write_rows(out / f"{name.strip('./').replace('/', '.').removesuffix('.jsonl')}.jsonl", rows)
+        scores = score([result.text for result in results], [example.target or "" for example in examples])
+        yield {"system": system, "data": name, **scores.as_dict(), "questions_per_s": round(len(examples) / seconds, 1)}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the scores and return the exit code: 2 for a user's mistake, told in one line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", action="append", required=True, help="a model's folder; several are averaged")
+    parser.add_argument("--data", action="append", required=True, help="a data set with targets; repeat for more")
+    parser.add_argument("--system", help="the baseline that the model is one of; without it the models are RISE's")
+    parser.add_argument("--passes", type=int, default=3, help="RISE's passes (default: 3)")
+    parser.add_argument("--device", default="auto", help="RISE's device: auto, cpu, cuda ...")
+    parser.add_argument("--out", type=Path, help="a folder for the outputs")
+    asked = parser.parse_args(arguments)
+    try:
+        if asked.system and len(asked.model) > 1:
+            raise InputError("--system takes one --model")
+        if asked.out is not None:
+            asked.out.mkdir(parents=True, exist_ok=True)
+        found = (
+            score_baseline(asked.system, asked.model[0], asked.data, asked.out)
+            if asked.system
+            else score_passes(asked.model, asked.data, asked.passes, asked.device, asked.out)
+        )
+        for scores in found:
+            print(json.dumps(scores), flush=True)
+    except InputError as error:
+        print(f"score_checkpoints: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
