@@ -90,10 +90,26 @@ def compress(file: BinaryIO, wanted: bool) -> Iterator[BinaryIO]:
         buffer.flush()
 
 
+@contextmanager
+def decompress(file: BinaryIO, wanted: bool) -> Iterator[BinaryIO]:
+    """Open ``file`` through gzip where it is wanted."""
+    if not wanted:
+        yield file
+        return
+    with gzip.GzipFile(fileobj=file) as unpacked:
+        # GzipFile hands out lines one slow call at a time; a buffer in front of it makes them cheap.
+        yield cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, unpacked), 1 << 16))
+
+
+def format_json(content: object) -> bytes:
+    """Return ``content`` as the indented JSON of a file."""
+    return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
 def write_json(path: str | Path, content: object) -> None:
     """Write ``content`` as indented JSON, whole or not at all."""
     with replace_file(path) as file:
-        file.write(json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n")
+        file.write(format_json(content))
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -7,7 +7,7 @@ import socket
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from riseq.types import InputError
 if TYPE_CHECKING:
     from riseq.cli.files import Handling
     from riseq.scale.run import Run
-    from riseq.scale.worker import Receipt
+    from riseq.scale.workers import BlockResult
     from riseq.systems.protocol import System
 
 INCOMPLETE = 4
@@ -27,7 +27,7 @@ INCOMPLETE = 4
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How the work is spread; None where nothing was said."""
+    """How the work is spread over a cluster; None where nothing was said."""
 
     address: str | None = None
     workers: int | None = None
@@ -35,10 +35,22 @@ class Spread:
     block_rows: int | None = None
     format: str | None = None
 
-    def check_unsaid(self) -> None:
-        """Raise where something was said, for only a cluster can be told so."""
-        for name in self.__slots__:
-            if getattr(self, name) is not None:
+    def check(self, threads: int | None) -> None:
+        """Raise what is wrong with the values."""
+        from riseq.scale.run import FORMATS
+
+        for name, value in (("workers", self.workers), ("block-rows", self.block_rows), ("threads", threads)):
+            if value is not None and value < 1:
+                raise InputError(f"--{name}: got {value}, expected 1 or more")
+        if self.gpus and (self.gpus < 0 or (self.gpus > 1 and self.gpus != int(self.gpus))):
+            raise InputError(f"--gpus: got {self.gpus:g}, expected a share of one GPU, or a whole number of them")
+        if self.format is not None and self.format not in FORMATS:
+            raise InputError(f"--format: got {self.format!r}, expected {' or '.join(FORMATS)}")
+
+    def check_unset(self) -> None:
+        """Raise where anything is set, for it goes with a cluster alone."""
+        for name, value in asdict(self).items():
+            if value is not None:
                 raise InputError(f"--{name.replace('_', '-')} goes with --engine ray")
 
 
@@ -46,55 +58,46 @@ def simplify_folder(
     source: str, output: str, wishes: Wishes, handling: Handling, spread: Spread, resume: bool = False
 ) -> int:
     """Write the results of the files that ``source`` stands for into the folder ``output``; return the exit code."""
-    from riseq.scale.run import Job, open_run
-    from riseq.scale.storage import show_name
+    from riseq.scale.run import describe_worker, open_run
+    from riseq.scale.storage import display_name
 
     if handling.strict:
         raise InputError(
             "--strict goes with one process, which reads every row before it begins; not with --engine ray"
         )
-    wishes = _prepare(wishes, spread.gpus or 0.0)
+    spread.check(wishes.threads)
+    wishes = _prepare(wishes, spread.gpus)
+    threads = wishes.threads or 1
     settings = wishes.resolve().settings()
-    job = Job(
-        source,
-        output,
-        partial(load_same, wishes, settings),
-        settings,
-        spread.format,
-        spread.block_rows,
-        spread.address,
-        spread.workers,
-        wishes.threads or 1,
-        spread.gpus or 0.0,
-        resume,
-    )
-    place = show_name(output)
-    with open_run(job) as run:
+    make_system = partial(load_same, wishes, settings)
+    shown = display_name(output)
+    with open_run(source, output, make_system, settings, threads=threads, resume=resume, **asdict(spread)) as run:
         if run.done:
             say(f"going on after {count(run.done, 'finished row')}")
         if run.missing and not run.has_room:
-            say(f"no machine of the cluster has room for a worker with {job.share} yet: waiting for one")
+            worker = describe_worker(threads, spread.gpus)
+            say(f"no machine of the cluster has room for a worker with {worker} yet: waiting for one")
         try:
-            with closing(_watch(run, wishes.system)) as receipts:
-                for _ in receipts:
+            with closing(_watch(run, wishes.system)) as results:
+                for _ in results:
                     pass
         except KeyboardInterrupt:
-            say(f"finished blocks are kept in {place}; the same command with --resume goes on")
+            say(f"finished blocks are kept in {shown}; the same command with --resume goes on")
             raise
-        summary = run.finish()
-    for failure in summary.failures:
-        say(f"{failure.block}: {count(failure.rows, 'row')} not done: {failure.reason}")
-    say(f"wrote {count(summary.written, 'question')} to {place}")
-    if summary.bad:
-        say(f"left out {count(summary.bad, 'bad row')} of {summary.rows:,}; the reasons are in {place}/_bad")
-    if summary.failures:
-        say(f"{count(len(summary.failures), 'block')} not done; the same command with --resume tries again")
+        manifest = run.finish()
+    for failure in manifest.failures:
+        say(f"{failure['block']}: {count(failure['rows'], 'row')} not done: {failure['reason']}")
+    say(f"wrote {count(manifest.written, 'question')} to {shown}")
+    if manifest.bad:
+        say(f"left out {count(manifest.bad, 'bad row')} of {manifest.rows:,}; the reasons are in {shown}/_bad")
+    if manifest.failures:
+        say(f"{count(len(manifest.failures), 'block')} not done; the same command with --resume tries again")
         return INCOMPLETE
-    return handling.code(summary.bad)
+    return handling.code(manifest.bad)
 
 
 def load_same(wishes: Wishes, settings: Mapping[str, object]) -> System:
-    """Return the system, on whatever machine this is, where it is the one that ``settings`` tell of."""
+    """Return the system, on whatever machine this is, where it is the one that ``settings`` describe."""
     here = wishes.resolve().settings()
     for name, value in settings.items():
         if here.get(name) != value:
@@ -105,13 +108,13 @@ def load_same(wishes: Wishes, settings: Mapping[str, object]) -> System:
     return load_asked(wishes)
 
 
-def _prepare(wishes: Wishes, gpus: float) -> Wishes:
+def _prepare(wishes: Wishes, gpus: float | None) -> Wishes:
     """Return the wishes as they hold on other machines, in other folders, and for one worker of many."""
     if wishes.model is not None and wishes.model.exists():
         wishes = replace(wishes, model=wishes.model.resolve())
-    place, colon, name = wishes.system.rpartition(":")
-    if colon and Path(place).is_file():
-        wishes = replace(wishes, system=f"{os.path.abspath(place)}:{name}")
+    file, colon, name = wishes.system.rpartition(":")
+    if colon and Path(file).is_file():
+        wishes = replace(wishes, system=f"{os.path.abspath(file)}:{name}")
     if wishes.system != "rise":
         return wishes
     if gpus:
@@ -127,12 +130,12 @@ def _check_gpu(wishes: Wishes) -> None:
         raise InputError(f"{folder}: an int8 model runs on the CPU; --gpus goes with a checkpoint or one of float32")
 
 
-def _watch(run: Run, title: str) -> Generator[Receipt]:
+def _watch(run: Run, title: str) -> Generator[BlockResult]:
     from riseq.terminal.progress import report, track
 
-    def rows(receipt: Receipt) -> int:
-        return receipt.rows
+    def rows(result: BlockResult) -> int:
+        return result.block.rows
 
     if sys.stderr.isatty():
-        return track(run.receipts(), run.rows, title, done=run.done, size=rows)
-    return report(run.receipts(), run.rows, say, done=run.done, size=rows)
+        return track(run.results(), run.manifest.rows, title, done=run.done, size=rows)
+    return report(run.results(), run.manifest.rows, say, done=run.done, size=rows)

@@ -105,7 +105,7 @@ def simplify(
         if code := simplify_folder(source, output, wishes, handling, spread, resume):
             raise typer.Exit(code)
         return
-    spread.check_unsaid()
+    spread.check_unset()
     if not names_file(source):
         if output is not None:
             raise InputError(f"OUTPUT {output!r} goes with a file; put a question in quotes")

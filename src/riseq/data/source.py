@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import errno
-import gzip
-import io
 import os
 import stat
 import sys
@@ -12,8 +10,9 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
+from riseq.files import decompress
 from riseq.types import InputError
 
 STDIN = "-"
@@ -51,13 +50,8 @@ def open_source(path: str | Path) -> Iterator[BinaryIO]:
         return
     with _told(path):
         file = open(path, "rb")  # noqa: SIM115 - the with below closes it; only opening is answered for here
-    with file:
-        if str(path).lower().endswith(".gz"):
-            with gzip.GzipFile(fileobj=file) as unpacked:
-                # GzipFile hands out lines one slow call at a time; a buffer in front of it makes them cheap.
-                yield cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, unpacked), 1 << 16))
-        else:
-            yield file
+    with file, decompress(file, str(path).lower().endswith(".gz")) as stream:
+        yield stream
 
 
 def read_lines(file: BinaryIO, name: str) -> Iterator[bytes]:
