@@ -10,9 +10,10 @@ from typing import Annotated
 import typer
 
 from riseq import __version__
+from riseq.cli.bench import bench
 from riseq.cli.calibrating import calibrate, passes
 from riseq.cli.connecting import mcp
-from riseq.cli.measuring import bench, export
+from riseq.cli.measuring import export
 from riseq.cli.options import ModelOption, Resume, SetArgument, SkipBadOption, SystemOption
 from riseq.cli.reproducing import predict, reproduce
 from riseq.cli.serving import serve

@@ -1,4 +1,4 @@
-"""The verbs that turn a checkpoint into what ships and say how good and how fast that is."""
+"""The verb that turns a checkpoint into what ships and says how good that is."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from riseq.cli.options import ModelOption
 from riseq.cli.shared import load_set, open_console, say
 from riseq.types import InputError
 
@@ -57,7 +56,7 @@ def export(
         ) from error
 
     # Read before the work begins, for a mistake should not wait for its end.
-    examples = _spread(_load(data), limit) if check else []
+    examples = take_evenly(load_set_or_examples(data), limit) if check else []
     sizes = write(checkpoint, output, precision)
     say(f"wrote {sum(sizes.values()) / 1e6:,.1f} MB to {output}")
     if not check:
@@ -75,7 +74,8 @@ def export(
         raise typer.Exit(FAILED)
 
 
-def _load(data: Path | None) -> list[Example]:
+def load_set_or_examples(data: Path | None) -> list[Example]:
+    """Return the set called ``data``, else the example dialogues of a checkout, of which there may be none."""
     if data is not None:
         return load_set(data, skip_bad=False)
     from riseq.data.dataset import load_dataset
@@ -84,63 +84,7 @@ def _load(data: Path | None) -> list[Example]:
     return [example for file in find_examples() for example in load_dataset(file)]
 
 
-def _spread(examples: list[Example], limit: int) -> list[Example]:
+def take_evenly(examples: list[Example], limit: int) -> list[Example]:
     """Return ``limit`` examples, or all there are, at even distances."""
     count = min(limit, len(examples))
-    return [examples[place * len(examples) // count] for place in range(count)]
-
-
-def bench(
-    model: ModelOption = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            "--data", "-d", metavar="FILE", help="Questions with dialogues. CAsT-19 under RISEQ_DATA, or the examples."
-        ),
-    ] = None,
-    threads: Annotated[int, typer.Option("--threads", "-t", metavar="N", min=1, help="Cores that one call uses.")] = 2,
-    repeats: Annotated[int, typer.Option("--repeats", metavar="N", min=1, help="How often all is measured.")] = 5,
-    limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", min=1, help="Take N questions, spread evenly over the set.")
-    ] = None,
-    rivals: Annotated[
-        bool, typer.Option("--rivals/--no-rivals", help="Whether GPT-2 and a BERT2BERT write beside it (needs torch).")
-    ] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the page.")] = False,
-    write: Annotated[
-        Path | None,
-        typer.Option("--write", "-w", metavar="FOLDER", help="Put the page into FOLDER/RESULTS.md, numbers beside it."),
-    ] = None,
-) -> None:
-    """Measure how fast the engine is on this machine.
-
-    One question at a time beside one bare encoder pass over the same
-    tokens, and beside decoders that write word by word; many at once; where
-    the time goes; a cold start; how it grows. All take turns in one run.
-
-    \b
-    [bold]Examples[/]
-      riseq bench
-      riseq bench --no-rivals --limit 50 --repeats 3
-      riseq bench --write benchmarks
-    """
-    from riseq.cli.benching import run_bench
-
-    asked = _load_bench(data)
-    run_bench(model, (asked[0], _spread(asked[1], limit or len(asked[1]))), threads, repeats, rivals, as_json, write)
-
-
-def _load_bench(data: Path | None) -> tuple[str, list[Example]]:
-    """Return questions and what to call them."""
-    import os
-
-    from riseq.data.dataset import data_root
-
-    if data is not None:
-        return str(data), load_set(data, skip_bad=False)
-    if data_root(os.environ) is not None:
-        return "CAsT-19", load_set(Path("cast19/test.qonly"), skip_bad=False)
-    examples = _load(None)
-    if not examples:
-        raise InputError("no questions to measure with: RISEQ_DATA is not set; name a file with --data")
-    return "the example dialogues", examples
+    return [examples[index * len(examples) // count] for index in range(count)]

@@ -1,0 +1,50 @@
+"""``riseq bench``: how fast the engine is on this machine."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from riseq.cli.measuring import load_set_or_examples, take_evenly
+from riseq.cli.options import ModelOption
+from riseq.types import InputError
+
+
+def bench(
+    model: ModelOption = None,
+    data: Annotated[Path | None, typer.Option("--data", "-d", metavar="FILE", help="Questions with dialogues.")] = None,
+    threads: Annotated[int, typer.Option("--threads", "-t", metavar="N", min=1, help="Cores that one call uses.")] = 2,
+    repeats: Annotated[int, typer.Option("--repeats", metavar="N", min=1, help="How often all is measured.")] = 5,
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Take N questions of them.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
+) -> None:
+    """Measure how fast the engine is on this machine.
+
+    One question at a time beside one bare encoder pass over the same
+    tokens, many at once, and the first question of a new process; on the
+    example dialogues of a checkout where there is no [bold]--data[/].
+
+    \b
+    [bold]Examples[/]
+      riseq bench
+      riseq bench --data questions.jsonl --limit 50 --repeats 3
+    """
+    from riseq.engine.benchmark import ENGINE, measure_speed
+    from riseq.engine.simplifier import Simplifier
+
+    examples = load_set_or_examples(data)
+    if not examples:
+        raise InputError("no questions to measure with: there are no example dialogues here; name a file with --data")
+    engine = Simplifier.load(model, threads=threads)
+    speed = measure_speed(engine, take_evenly(examples, limit or len(examples)), repeats, model, {})
+    if as_json:
+        typer.echo(json.dumps({**asdict(speed), "threads": threads}))
+        return
+    typer.echo(f"{speed.questions} questions with a dialogue before them, {threads} threads, best of {repeats}")
+    typer.echo(f"one question  {1000 * speed.singles[ENGINE]:7.1f} ms, {speed.encoder_ratio:.2f} bare encoder passes")
+    typer.echo(f"in bulk       {speed.bulk[ENGINE]:7.1f} questions a second")
+    typer.echo(f"cold start    {speed.cold_s:7.2f} s to the first answer, {speed.cold_mb:.0f} MB after it")
