@@ -47,8 +47,9 @@ lint: .venv-dev/ready  ## Run ruff, mypy --strict and import-linter alone
 	.venv-dev/bin/mypy
 	.venv-dev/bin/lint-imports
 
-bench: .venv-dev/ready  ## Measure the core's speed
+bench: .venv-dev/ready  ## Measure the speed of the core and of the engine
 	.venv-dev/bin/python benchmarks/bench_core.py
+	.venv-dev/bin/python benchmarks/bench_engine.py
 
 docs: .venv-dev/ready  ## Build the documentation in site/
 	NO_MKDOCS_2_WARNING=1 .venv-dev/bin/mkdocs build --strict

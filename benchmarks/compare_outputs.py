@@ -21,7 +21,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import Any, TextIO
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = ("examples/dialogues.jsonl", "examples/everyday.jsonl")
@@ -101,8 +101,8 @@ class Checkout:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
-        self._requests: TextIO = process.stdin
-        self._answers: TextIO = process.stdout
+        self._requests = process.stdin
+        self._answers = process.stdout
         self.package = Path(self._read()["riseq"])
 
     def ask(self, kind: str, questions: Sequence[Question], output: Path | None = None, **settings: Any) -> Any:

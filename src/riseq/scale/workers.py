@@ -116,8 +116,7 @@ def run_blocks(ray: Any, start: Callable[[], Any], workers: int, blocks: Sequenc
             try:
                 result = get_result(ray, ready)
             except ray.exceptions.RayError as error:
-                # Its engine does not load, at the start or after a death; those of others may.
-                if block is None or isinstance(error, ray.exceptions.RayTaskError):
+                if block is None or isinstance(error, ray.exceptions.RayTaskError):  # it does not load; others may
                     if not running:
                         raise InputError(f"no worker starts: {str(error).strip().splitlines()[-1]}") from None
                     waiting.extendleft([block] if block else [])
