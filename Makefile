@@ -57,8 +57,9 @@ format: .venv-dev/ready  ## Format the code and fix what ruff can fix
 coverage: .venv-dev/ready  ## Run every test and print which lines of src/ they reach
 	$(PYTEST) --cov
 
-bench: .venv-dev/ready  ## Measure the speed of the edit core (benchmarks/ has the others)
+bench: .venv-dev/ready  ## Measure the speed of the core and of the engine (benchmarks/ has the others)
 	.venv-dev/bin/python benchmarks/bench_core.py
+	.venv-dev/bin/python benchmarks/bench_engine.py
 
 docs: .venv-dev/ready  ## Build the documentation in site/
 	NO_MKDOCS_2_WARNING=1 .venv-dev/bin/mkdocs build --strict

@@ -17,24 +17,22 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from datetime import date
 from itertools import islice
-from pathlib import Path
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from results import ROOT, describe_run, find_data, format_table, say_met, write_section
 from riseq.core import batch
 from riseq.core.edits import MARKER
 from riseq.core.packed import Interner, Packed
 from riseq.core.sampler import Method
 from riseq.text.words import forms
 
-ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "core"))
 
-import oracle  # noqa: E402 - it lives beside the tests
+import oracle
 
 PAIRS = 20_000
 ORACLE_PAIRS = 300
@@ -44,11 +42,7 @@ TARGET_RATE = 100_000
 
 
 def read_pairs(count: int) -> tuple[list[list[str]], list[list[str]]]:
-    named = os.environ.get("RISEQ_DATA")
-    folder = Path(named) if named else ROOT.parent / "shared" / "data"
-    file = folder / "canard" / "train.all.jsonl.gz"
-    if not file.is_file():
-        raise SystemExit(f"no CANARD training pairs at {file}; set RISEQ_DATA to the data folder")
+    file = find_data() / "canard" / "train.all.jsonl.gz"
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in islice(lines, count)]
     return [[MARKER, *forms(row["question"])] for row in rows], [[MARKER, *forms(row["target"])] for row in rows]
@@ -75,9 +69,9 @@ def measure_rates(slow: Callable[[], object], quick: Callable[[], object], threa
     best = [np.inf, np.inf, np.inf]
     for _ in range(ROUNDS):
         best[0] = min(best[0], time_call(slow))
-        for place, count in ((1, 1), (2, threads)):
+        for index, count in ((1, 1), (2, threads)):
             numba.set_num_threads(count)
-            best[place] = min(best[place], *(time_call(quick) for _ in range(3)))
+            best[index] = min(best[index], *(time_call(quick) for _ in range(3)))
     return ORACLE_PAIRS / best[0], PAIRS / best[1], PAIRS / best[2]
 
 
@@ -135,30 +129,19 @@ def measure() -> list[str]:
         f"Compiling DPS, posterior and Levenshtein: {cold:.1f} s with an empty cache, {cached:.2f} s from the cache; "
         "not part of the rates.",
         "",
-        f"| | oracle, 1 core | compiled, 1 thread | times the oracle | compiled, {threads} threads | times the oracle "
-        "per core |",
-        "|---|---|---|---|---|---|",
     ]
-    met = []
+    titles = ("", "oracle, 1 core", "compiled, 1 thread", "times the oracle", f"compiled, {threads} threads")
+    rows, met = [], []
     for name, slow, quick in works:
         slow_rate, one, many = measure_rates(slow, quick, threads)
-        lines.append(
-            f"| {name} | {slow_rate:,.0f} | {one:,.0f} | {one / slow_rate:,.0f} | {many:,.0f} "
-            f"| {many / threads / slow_rate:,.0f} |"
-        )
+        figures = (slow_rate, one, one / slow_rate, many, many / threads / slow_rate)
+        rows.append((name, *(f"{figure:,.0f}" for figure in figures)))
         met.append(min(one, many / threads) >= TARGET_RATIO * slow_rate and many >= TARGET_RATE)
-    verdict = "met" if all(met) else "NOT met"
-    lines += ["", f"Target, {TARGET_RATIO} times the oracle per core and {TARGET_RATE:,} pairs a second: {verdict}."]
+    lines += [format_table((*titles, "times the oracle per core"), rows), ""]
+    lines += [
+        f"Target, {TARGET_RATIO} times the oracle per core and {TARGET_RATE:,} pairs a second: {say_met(all(met))}."
+    ]
     return lines
-
-
-def write_section(lines: list[str], file: Path, day: date) -> None:
-    """Put ``lines`` into the section "Core" of the results, in place of what it said before."""
-    text = file.read_text(encoding="utf-8") if file.exists() else "# Results\n"
-    parts = [part for part in text.split("\n## ") if not part.startswith("Core\n")]
-    header = f"Core\n\n`python benchmarks/bench_core.py --write`, {os.cpu_count()} cores, {day}.\n\n"
-    parts.append(header + "\n".join(lines) + "\n")
-    file.write_text("\n## ".join(part.rstrip("\n") + "\n" for part in parts), encoding="utf-8")
 
 
 def main() -> None:
@@ -172,7 +155,7 @@ def main() -> None:
     lines = measure()
     print("\n".join(lines))
     if arguments.write:
-        write_section(lines, ROOT / "benchmarks" / "RESULTS.md", date.today())
+        write_section("Core", "\n".join([f"{describe_run()}.", "", *lines]))
 
 
 if __name__ == "__main__":

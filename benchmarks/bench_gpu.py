@@ -101,7 +101,7 @@ def bench(
     batch = len(asked)
     drafts = [start(one.question, one.context, engine.pieces, backend.max_pieces) for one in asked]
     drafts.sort(key=lambda draft: draft.length)
-    sent = [_send(backend, drafts[place : place + 512], engine) for place in range(0, len(drafts), 512)]
+    sent = [_send(backend, drafts[first : first + 512], engine) for first in range(0, len(drafts), 512)]
 
     def read_all() -> None:
         with torch.inference_mode(), backend.autocast():

@@ -1,21 +1,19 @@
 """Print how much faster the metrics are than pycocoevalcap, on CANARD's test questions, in one run.
 
-Run it from the repository's root: ``python benchmarks/bench_metrics.py [DATA_FOLDER]``.
+Run it from the repository's root: ``python benchmarks/bench_metrics.py``, with RISEQ_DATA.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from pycocoevalcap.bleu.bleu import Bleu
 from pycocoevalcap.cider.cider import Cider
 from pycocoevalcap.rouge.rouge import Rouge
 
+from results import find_data
 from riseq.metrics.bleu import bleu
 from riseq.metrics.cider import cider
 from riseq.metrics.rouge import rouge_l
@@ -37,8 +35,7 @@ def measure(action: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    default = os.environ.get("RISEQ_DATA", str(Path(__file__).resolve().parents[2] / "shared" / "data"))
-    path = Path(sys.argv[1] if len(sys.argv) > 1 else default) / "canard" / "test.qonly.jsonl"
+    path = find_data() / "canard" / "test.qonly.jsonl"
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     questions, rewrites = [row["question"] for row in rows], [row["target"] for row in rows]
     predictions, targets = [scoring_form(text) for text in questions], [scoring_form(text) for text in rewrites]

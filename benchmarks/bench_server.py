@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import datetime
 import itertools
 import json
-import os
 import random
 import re
 import statistics
@@ -27,11 +25,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from riseq import Example, Simplifier, load_dataset
+import results
+from results import describe_run, say_met, write_section
+from riseq import Example, Simplifier
 
-ROOT = Path(__file__).resolve().parent.parent
-RESULTS = Path(__file__).with_name("RESULTS.md")
-HEADING = "## Server"
 BAD_SHARE = 0.01
 LEAST_SHARE, MOST_EXTRA_MS, MOST_GROWTH = 0.85, 5.0, 0.05
 """What is asked for: throughput against the engine's, latency above a direct call, and how far memory may grow."""
@@ -82,16 +79,9 @@ class Report:
         return statistics.median(self.tally.memory[-third:]) / statistics.median(self.tally.memory[third:-third]) - 1
 
 
-def make_examples(count: int, seed: int = 7) -> list[Example]:
-    """Return dialogues of mixed lengths: the everyday ones, each after some others' utterances."""
-    rng = random.Random(seed)
-    everyday = load_dataset(ROOT / "examples" / "everyday.jsonl")
-    made = []
-    for place in range(count):
-        one = rng.choice(everyday)
-        before = [text for other in rng.sample(everyday, rng.randint(0, 2)) for text in other.context]
-        made.append(Example(str(place), (*before, *one.context), one.question))
-    return made
+def make_examples(count: int) -> list[Example]:
+    """Return so many dialogues of mixed lengths."""
+    return list(itertools.islice(results.make_examples(), count))
 
 
 @contextmanager
@@ -165,8 +155,8 @@ async def load(
         while time.perf_counter() < until:
             number = next(numbers)
             bad = rng.random() < bad_share
-            place = rng.randrange(len(BAD) if bad else len(bodies))
-            body, status = BAD[place] if bad else (bodies[place], 200)
+            index = rng.randrange(len(BAD) if bad else len(bodies))
+            body, status = BAD[index] if bad else (bodies[index], 200)
             started = time.perf_counter()
             got, told, answer = await connection.ask(body, request_id=str(number))
             taken = time.perf_counter() - started
@@ -175,10 +165,10 @@ async def load(
                 tally.wrong.append(f"request {number}: {got} for {told}, expected {status}")
             elif bad:
                 tally.bad += 1
-            elif (said := json.loads(answer))["text"] != expected[place] or said["question"] != examples[
-                place
+            elif (found := json.loads(answer))["text"] != expected[index] or found["question"] != examples[
+                index
             ].question:
-                tally.wrong.append(f"request {number}: {said['text']!r}, expected {expected[place]!r}")
+                tally.wrong.append(f"request {number}: {found['text']!r}, expected {expected[index]!r}")
             else:
                 tally.good += 1
                 tally.seconds.append(taken)
@@ -264,18 +254,14 @@ def measure(clients: int, seconds: float, count: int, threads: int | None, flags
     )
 
 
-def describe(report: Report, arguments: Sequence[str]) -> str:
+def describe(report: Report) -> str:
     """Return the section of the results' page."""
     tally, extra = report.tally, report.served_ms - report.direct_ms
     ranks = statistics.quantiles(tally.seconds, n=100)
-    met = {True: "met", False: "not met"}
     before, after = report.bulk_rates
-    command = " ".join(["python benchmarks/bench_server.py", *arguments])
-    return f"""{HEADING}
-
-`{command}`, {os.cpu_count()} cores for server and clients together,
-{datetime.date.today()}; `riseq serve` with the model that ships, {report.clients} clients on loopback for
-{report.seconds:g} s, everyday dialogues of mixed lengths.
+    return f"""{describe_run()}, for server and clients together;
+`riseq serve` with the model that ships, {report.clients} clients on loopback for {report.seconds:g} s, everyday
+dialogues of mixed lengths.
 
 | | |
 |---|---|
@@ -284,20 +270,14 @@ def describe(report: Report, arguments: Sequence[str]) -> str:
 | bad requests, each with its 4xx | {tally.bad:,} |
 | throughput | {report.rate:.1f} questions a second |
 | the engine's own bulk rate, before and after | {before:.1f} and {after:.1f} |
-| share of it (asked: {LEAST_SHARE:.0%}) | {report.share:.0%}, {met[report.share >= LEAST_SHARE]} |
+| share of it (asked: {LEAST_SHARE:.0%}) | {report.share:.0%}, {say_met(report.share >= LEAST_SHARE)} |
 | latency under this load, median and 99% | {1000 * ranks[49]:,.0f} and {1000 * ranks[98]:,.0f} ms |
 | questions a batch, mean | {report.batch:.1f} |
 | memory, second third to last third of the load | {report.growth:+.1%}, {tally.memory[-1] / 1e6:.0f} MB at the end |
 | one client alone, median | {report.served_ms:.1f} ms |
 | direct call in turn with it, median | {report.direct_ms:.1f} ms |
-| above it (asked: {MOST_EXTRA_MS:g} ms) | {extra:.1f} ms, {met[extra <= MOST_EXTRA_MS]} |
+| above it (asked: {MOST_EXTRA_MS:g} ms) | {extra:.1f} ms, {say_met(extra <= MOST_EXTRA_MS)} |
 """
-
-
-def replace_section(page: str, section: str) -> str:
-    """Return the page with the section of the same heading replaced, or added at the end."""
-    kept = re.sub(rf"^{re.escape(HEADING)}\n.*?(?=^## |\Z)", "", page, flags=re.MULTILINE | re.DOTALL).rstrip()
-    return f"{kept}\n\n{section}"
 
 
 def main() -> None:
@@ -310,14 +290,14 @@ def main() -> None:
     parser.add_argument("flags", nargs="*", help="flags of riseq serve, after --")
     asked = parser.parse_args()
     report = measure(asked.clients, asked.seconds, asked.questions, asked.threads, asked.flags)
-    section = describe(report, sys.argv[1:])
+    section = describe(report)
     print(section)
     for line in report.tally.wrong[:20]:
         print(line)
     if report.tally.wrong or report.growth > MOST_GROWTH:
         sys.exit("the server gave wrong answers, or grew")
     if asked.write:
-        RESULTS.write_text(replace_section(RESULTS.read_text("utf-8"), section), "utf-8")
+        write_section("Server", section)
 
 
 if __name__ == "__main__":

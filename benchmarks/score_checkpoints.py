@@ -37,9 +37,8 @@ def score_passes(
 
 def score_baseline(system: str, model: str, names: Sequence[str], out: Path | None) -> Iterator[dict[str, Any]]:
     """Yield the scores of a baseline's model on each set, all sets by one loaded model."""
-    from riseq.data.rows import prediction_row
-
     from riseq.data.dataset import load_dataset
+    from riseq.data.rows import prediction_row
     from riseq.data.tables import write_rows
     from riseq.metrics.scores import score
     from riseq.systems.registry import load_system

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import runpy
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ def overhead(script: dict[str, Any]) -> Any:
         plain_seconds=90.0,
         ray_seconds=100.0,
         work_seconds=180.0,
-        cut_seconds=1.0,
+        split_seconds=1.0,
         bytes_in=7_200_000,
         bytes_out=14_400_000,
         wrong=0,
@@ -32,7 +31,7 @@ def overhead(script: dict[str, Any]) -> Any:
 
 def make_memory(script: dict[str, Any], last: int) -> Any:
     sizes = [80, 100, 100, 100, 100, 100, 100, 100, 100, last]
-    points = tuple(script["Point"]((place + 1) * 10, 50_000_000, size) for place, size in enumerate(sizes))
+    points = tuple(script["Point"]((index + 1) * 10, 50_000_000, size) for index, size in enumerate(sizes))
     return script["Memory"](rows=100, asked=0.02, blocks=20, seconds=9.0, points=points)
 
 
@@ -54,15 +53,6 @@ def test_a_billion_is_the_measured_figures_multiplied_out(script: dict[str, Any]
         assert told in cost
 
 
-def test_a_section_takes_the_place_of_the_old_one(script: dict[str, Any]) -> None:
-    replace = script["replace_section"]
-    page = "# Page\n\n## A\n\nold\n\n## B\n\nkept\n"
-    assert replace(page, "## A", "## A\n\nnew\n") == "# Page\n\n## A\n\nnew\n\n## B\n\nkept\n"
-    assert replace(page, "## B", "## B\n\nnew\n") == "# Page\n\n## A\n\nold\n\n## B\n\nnew\n"
-    assert replace(page, "## C", "## C\n\nnew\n") == page + "\n## C\n\nnew\n"
-
-
-def test_halves_are_the_whole(script: dict[str, Any], root: Path) -> None:
-    make, data = script["make_examples"], root / "examples" / "everyday.jsonl"
-    whole = list(islice(make(data), 9))
-    assert sorted((*islice(make(data), 0, 9, 2), *islice(make(data), 1, 9, 2)), key=lambda one: int(one.id)) == whole
+def test_the_memory_of_a_process_is_read(script: dict[str, Any]) -> None:
+    assert script["read_memory"]() > 1_000_000
+    assert script["read_memory"]("0") == 0

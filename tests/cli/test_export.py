@@ -1,4 +1,4 @@
-"""The verbs export and bench, from the command line."""
+"""The verb export, from the command line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from riseq.cli import main
 from riseq.cli.shared import take_evenly
 from riseq.hub import find_examples
 from riseq.types import Example
-from tiny_model import export_tiny, make_checkpoint, make_examples, save_tiny
+from tiny_model import make_checkpoint, make_examples, save_tiny
 
 
 def write_examples(path: Path, count: int) -> Path:
@@ -68,27 +68,5 @@ def test_the_examples_of_the_checkout_are_found() -> None:
 
 @pytest.mark.parametrize(("have", "limit", "taken"), [(10, 3, "036"), (3, 10, "012"), (0, 5, "")])
 def test_questions_are_taken_at_even_distances(have: int, limit: int, taken: str) -> None:
-    examples = [Example(str(place), (), "Who?") for place in range(have)]
+    examples = [Example(str(index), (), "Who?") for index in range(have)]
     assert "".join(example.id for example in take_evenly(examples, limit)) == taken
-
-
-def test_bench_measures_and_writes(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _, model = export_tiny(tmp_path_factory.getbasetemp(), "bert", "int8")
-    data = write_examples(tmp_path / "questions.jsonl", 8)
-    asked = ["bench", "-m", str(model), "-d", str(data), "-t", "1", "--repeats", "1", "--no-rivals"]
-    assert main([*asked, "--write", str(tmp_path)]) == 0
-    page = capsys.readouterr().out
-    assert "one question, in bare encoder passes" in page
-    assert "## Engine" in (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
-    assert main([*asked, "--json", "--limit", "5"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["questions"] <= 5
-    assert {target["what"] for target in found["targets"]} >= {"cold start", "time outside the network"}
-
-
-def test_bench_tells_a_folder_that_is_not_there_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data = write_examples(tmp_path / "questions.jsonl", 3)
-    assert main(["bench", "-d", str(data), "--write", str(tmp_path / "none")]) == 2
-    assert "no such folder" in capsys.readouterr().err

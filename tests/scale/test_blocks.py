@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from riseq.data.dialogue import read_context
 from riseq.data.tables import read_outcomes
-from riseq.scale.blocks import Block, Cut, cut_file, read_block
+from riseq.scale.blocks import Block, read_block, split_file
 from riseq.scale.storage import Source, find_sources
 from riseq.types import InputError
 
@@ -51,24 +52,25 @@ def sources(tmp_path: Path) -> list[Source]:
     return find_sources(str(tmp_path))
 
 
-def read(source: Source, cut: Cut, backwards: bool = False) -> list[object]:
+def read(source: Source, blocks: list[Block], backwards: bool = False) -> list[object]:
     with source.open() as file:
-        blocks = cut.blocks[::-1] if backwards else cut.blocks
-        parts = [read_block(file, source, block, cut.header) for block in blocks]
+        parts = [read_block(file, block) for block in (blocks[::-1] if backwards else blocks)]
     return [row for part in (parts[::-1] if backwards else parts) for row in part]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 7, 1_000])
 def test_blocks_together_are_the_file(sources: list[Source], rows: int) -> None:
     assert len(sources) == 6
-    for place, source in enumerate(sources):
+    for index, source in enumerate(sources):
         expected = list(read_outcomes(source.path, read_dialogue=read_context))
-        cut = cut_file(source, place, rows)
-        assert cut.rows == len(expected)
-        assert [block.rows for block in cut.blocks[:-1]] == [rows] * (len(cut.blocks) - 1)
-        assert read(source, cut) == expected, source.path
+        entry, blocks = split_file(source, index, rows)
+        assert (entry["rows"], entry["blocks"]) == (len(expected), len(blocks))
+        stored = Path(source.path).read_bytes()
+        assert (entry["bytes"], entry["sha256"]) == (len(stored), hashlib.sha256(stored).hexdigest())
+        assert [block.rows for block in blocks[:-1]] == [rows] * (len(blocks) - 1)
+        assert read(source, blocks) == expected, source.path
         # A worker that takes over another's block starts anywhere.
-        assert read(source, cut, backwards=True) == expected, source.path
+        assert read(source, blocks, backwards=True) == expected, source.path
 
 
 def test_a_header_of_several_lines_stands_before_every_block(tmp_path: Path) -> None:
@@ -76,12 +78,13 @@ def test_a_header_of_several_lines_stands_before_every_block(tmp_path: Path) -> 
     (source,) = find_sources(str(tmp_path / "a.csv"))
     expected = list(read_outcomes(source.path))
     assert len(expected) == 3
-    assert read(source, cut_file(source, 0, 1)) == expected
+    assert read(source, split_file(source, 0, 1)[1]) == expected
 
 
 def test_names_are_those_of_file_and_rows_and_sort_as_the_input() -> None:
-    blocks = [Block(0, 0, 2_048), Block(0, 2_048, 2_048), Block(0, 20_480, 7), Block(2, 0, 1), Block(10, 0, 1)]
-    names = [block.name("/in/über all.jsonl.gz") for block in blocks]
+    source = Source(None, "/in/über all.jsonl.gz", "über all.jsonl.gz")
+    rows = [(0, 0, 2_048), (0, 2_048, 2_048), (0, 20_480, 7), (2, 0, 1), (10, 0, 1)]
+    names = [Block(source, *one).name for one in rows]
     assert names == sorted(names)
     assert names[2] == "00000-_ber_all.jsonl.gz-000000020480-000000020487"
 
@@ -90,10 +93,10 @@ def test_a_file_that_was_changed_is_told(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"context": [], "question": "Why?"}\n' * 4)
     (source,) = find_sources(str(path))
-    cut = cut_file(source, 0, 2)
+    _, blocks = split_file(source, 0, 2)
     path.write_text('{"context": [], "question": "Why?"}\n' * 3)
     with source.open() as file, pytest.raises(InputError, match=r"has 1 rows after row 2, expected 2: it was changed"):
-        read_block(file, source, cut.blocks[1], cut.header)
+        read_block(file, blocks[1])
 
 
 @pytest.mark.parametrize(
@@ -111,10 +114,10 @@ def test_a_file_that_cannot_be_read_is_told_before_any_work(
     (tmp_path / name).write_bytes(content)
     (source,) = find_sources(str(tmp_path / name))
     with pytest.raises(InputError, match=told):
-        cut_file(source, 0, 10)
+        split_file(source, 0, 10)
 
 
 def test_a_file_without_rows_has_no_blocks(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("\n\n")
     (source,) = find_sources(str(tmp_path / "a.jsonl"))
-    assert cut_file(source, 0, 10).blocks == ()
+    assert split_file(source, 0, 10)[1] == []

@@ -12,7 +12,7 @@ import pytest
 from riseq.cli.ray import Spread, simplify_folder
 from riseq.cli.shared import SystemChoice
 from riseq.cli.simplify import Handling, simplify_file
-from riseq.scale.manifest import MANIFEST
+from riseq.scale.run import MANIFEST
 from riseq.scale.storage import find_folder, find_sources
 from riseq.types import InputError
 from tiny_model import make_examples
@@ -25,7 +25,7 @@ ROWS = 30
 
 
 @pytest.fixture(scope="module")
-def options() -> Iterator[str]:
+def url_options() -> Iterator[str]:
     """The options of the store's URLs; it has an empty bucket ``store``."""
     server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
@@ -38,16 +38,16 @@ def options() -> Iterator[str]:
 
 
 def test_a_run_from_and_to_a_bucket_is_that_of_a_disk(
-    cluster: str, options: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    cluster: str, url_options: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [{"id": one.id, "context": list(one.context), "question": one.question} for one in make_examples(ROWS)]
     content = "".join(json.dumps(row) + "\n" for row in rows).encode()
-    system, _ = fs.FileSystem.from_uri(f"s3://me:secret@store{options}")
+    system, _ = fs.FileSystem.from_uri(f"s3://me:secret@store{url_options}")
     for name in ("part-1.jsonl", "part-2.jsonl"):
         with system.open_output_stream(f"store/in/{name}") as file:
             file.write(content)
     spread = Spread(address=cluster, workers=2, block_rows=20)
-    source, out = f"s3://me:secret@store/in/part-?.jsonl{options}", f"s3://me:secret@store/out{options}"
+    source, out = f"s3://me:secret@store/in/part-?.jsonl{url_options}", f"s3://me:secret@store/out{url_options}"
     assert simplify_folder(source, out, SystemChoice("origin"), Handling(), spread) == 0
     folder = find_folder(out)
     written = {name: folder.read(name) for name in folder.list() if name != MANIFEST}
@@ -70,6 +70,6 @@ def test_a_run_from_and_to_a_bucket_is_that_of_a_disk(
     assert folder.read(gone) == written[gone]
 
 
-def test_a_bucket_that_is_not_there_is_told(options: str) -> None:
+def test_a_bucket_that_is_not_there_is_told(url_options: str) -> None:
     with pytest.raises(InputError, match=r"s3://nothing/x\.jsonl: no such file or folder"):
-        find_sources(f"s3://me:secret@nothing/x.jsonl{options}")
+        find_sources(f"s3://me:secret@nothing/x.jsonl{url_options}")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -20,9 +20,10 @@ from riseq.cli.shared import SystemChoice
 from riseq.cli.simplify import Handling, simplify_file
 from riseq.controls import Controls
 from riseq.data.tables import write_rows
-from riseq.scale.manifest import MANIFEST
-from riseq.scale.run import Job, open_run
-from riseq.types import InputError
+from riseq.scale.run import MANIFEST, describe_worker, open_run
+from riseq.scale.workers import MAX_DEATHS
+from riseq.systems.protocol import Origin, System
+from riseq.types import Example, InputError, Simplification
 from tiny_model import make_checkpoint, make_examples, save_tiny
 
 pq = pytest.importorskip("pyarrow.parquet")
@@ -220,10 +221,49 @@ def test_a_worker_too_large_for_this_machine_is_told_and_on_a_cluster_waited_for
         simplify_folder(source, out, SystemChoice("origin", threads=3), Handling(), Spread())
     assert not (tmp_path / "out").exists()
     # A cluster may grow: the run is opened, and waits.
-    large = Job(source, out, partial(load_same, ORIGIN, {}), {}, address=cluster, gpus=2)
-    assert large.share == "1 core and 2 GPUs"
-    with open_run(large) as run:
+    make = partial(load_same, ORIGIN, {})
+    assert describe_worker(1, 2) == "1 core and 2 GPUs"
+    with open_run(source, out, make, {}, address=cluster, gpus=2) as run:
         assert not run.has_room
-        assert run.workers == 1
-    with open_run(replace(large, output=f"{out}2", gpus=0.0, threads=2)) as run:
+        assert run.manifest.runs[-1]["workers"] == 1
+    with open_run(source, f"{out}2", make, {}, address=cluster, threads=2) as run:
         assert run.has_room
+
+
+def test_a_block_that_kills_its_workers_is_given_up_and_the_others_are_done(
+    connected: None, cluster: str, tmp_path: Path
+) -> None:
+    questions = ["Why?", "Die?", "Who?", "When?"]
+    write_rows(tmp_path / "in.jsonl", [{"context": [], "question": one} for one in questions])
+
+    def make_deadly() -> System:
+        class Deadly(Origin):
+            def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
+                held = list(examples)
+                if any(example.question == "Die?" for example in held):
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return super().simplify(held)
+
+        return Deadly()
+
+    source, out = str(tmp_path / "in.jsonl"), str(tmp_path / "out")
+    with open_run(source, out, make_deadly, {}, address=cluster, workers=1, block_rows=1) as run:
+        assert [result.block.first for result in run.results()] == [0, 2, 3]
+        manifest = run.finish()
+    assert (manifest.state, manifest.written, manifest.failed) == ("incomplete", 3, 1)
+    assert [one["reason"] for one in manifest.failures] == [f"{MAX_DEATHS} workers died over it"]
+
+
+def test_engines_that_never_load_end_the_run_with_the_reason(connected: None, cluster: str, tmp_path: Path) -> None:
+    write_rows(tmp_path / "in.jsonl", [{"context": [], "question": "Why?"}] * 3)
+
+    def fail() -> System:
+        raise RuntimeError("no such device")
+
+    source, out = str(tmp_path / "in.jsonl"), str(tmp_path / "out")
+    with (
+        pytest.raises(InputError, match=r"^no worker starts: RuntimeError: no such device$"),
+        open_run(source, out, fail, {}, address=cluster, workers=2, block_rows=1) as run,
+    ):
+        list(run.results())
+    assert json.loads((tmp_path / "out" / MANIFEST).read_text())["state"] == "stopped"

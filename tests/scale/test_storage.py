@@ -70,33 +70,25 @@ def test_an_unknown_kind_of_url_is_told() -> None:
 @pytest.mark.parametrize("before", ["", "file://", "local://"], ids=["path", "pyarrow", "fsspec"])
 def test_a_file_appears_whole_or_not_at_all(tmp_path: Path, before: str) -> None:
     folder = find_folder(f"{before}{tmp_path}/out/")
-    assert folder.list() == {}
+    assert folder.list() == set()
 
     def rows() -> Iterator[Mapping[str, object]]:
         yield {"a": 1}
-        assert folder.list() == {}
+        assert folder.list() == set()
         yield {"a": 2}
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         folder.write_rows("x.jsonl", rows(), ())
-    assert folder.list() == {}
+    assert folder.list() == set()
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
     for count in (2, 3):  # the second time over the first
         size = folder.write_rows("deep/x.jsonl", [{"a": 1}] * count, ())
-        assert folder.list("deep") == {"x.jsonl": size}
+        assert folder.list("deep") == {"x.jsonl"}
+        assert size == len(folder.read("deep/x.jsonl"))
         assert folder.read("deep/x.jsonl") == b'{"a": 1}\n' * count
-    folder.sweep()
+    folder.remove_temporary()
     assert sorted(path.name for path in (tmp_path / "out").rglob("*")) == ["deep", "x.jsonl"]
-
-
-def test_what_was_begun_is_counted_until_it_ends(tmp_path: Path) -> None:
-    folder = find_folder(str(tmp_path))
-    assert [folder.begin("x"), folder.begin("x"), folder.begin("y")] == [0, 1, 0]
-    folder.end("x")
-    assert [folder.begin("x"), folder.begin("y")] == [0, 1]
-    folder.sweep()
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:

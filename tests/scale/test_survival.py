@@ -15,7 +15,7 @@ import pytest
 from riseq.cli.shared import SystemChoice
 from riseq.cli.simplify import Handling, bad_rows_path, simplify_file
 from riseq.controls import Controls
-from riseq.scale.manifest import MANIFEST
+from riseq.scale.run import MANIFEST
 from tiny_model import export_tiny, make_examples
 
 ROWS, BLOCK = 50_000, 1_000
@@ -50,14 +50,14 @@ def wait_for_blocks(out: Path, count: int, process: subprocess.Popen[str]) -> No
 
 
 def find_workers() -> set[int]:
-    """Return the processes below this one that are workers of Ray Data."""
+    """Return the processes below this one that are workers of a run."""
     parents, workers = {}, set()
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit():
             continue
         try:
             parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            if (folder / "cmdline").read_bytes().startswith(b"ray::MapWorker"):
+            if (folder / "cmdline").read_bytes().startswith(b"ray::Worker"):
                 workers.add(int(folder.name))
         except (OSError, ValueError):  # it has just ended
             continue

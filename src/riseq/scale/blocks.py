@@ -1,4 +1,4 @@
-"""Blocks: runs of consecutive rows of one file, each of which is done by one worker and becomes one file."""
+"""Blocks: runs of consecutive rows of one file, each of which one worker turns into one file of results."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import hashlib
 import io
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import PurePosixPath
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from riseq.data.dialogue import read_context
 from riseq.data.formats import check_pyarrow, read_parquet
@@ -20,158 +20,112 @@ from riseq.data.tables import Record, find_format, parse_rows
 from riseq.scale.storage import Source
 from riseq.types import InputError
 
-_ODD = re.compile(r"[^A-Za-z0-9._-]")
-_LONGEST_NAME = 80
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]")
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Rows ``first + 1`` to ``first + rows`` of a file, by its place among the inputs, and where they are in it."""
+    """Rows ``first + 1`` to ``first + rows`` of a file, which is number ``index`` of the inputs."""
 
-    file: int
+    source: Source
+    index: int
     first: int
     rows: int
     start: int = 0
-    """The byte of the text they start at; nothing in Parquet, which has its rows by number."""
+    """The byte of the text that they start at; unused in Parquet, which finds its rows by number."""
     size: int = 0
-    lines: int = 0
-    """How many lines are before them."""
-
-    def name(self, path: str) -> str:
-        """Return the name of what becomes of it, without a suffix; sorted, names are in the order of the input."""
-        stem = _ODD.sub("_", PurePosixPath(path).name)[:_LONGEST_NAME]
-        return f"{self.file:05d}-{stem}-{self.first:012d}-{self.first + self.rows:012d}"
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """A file, cut into blocks."""
-
-    digest: str
-    size: int
-    blocks: tuple[Block, ...]
+    lines_before: int = 0
     header: bytes = b""
-    """What stands before the rows of every block of it but the first, which has it."""
+    """What has to be read before them: the header of CSV and TSV, unless they have it themselves."""
 
     @property
-    def rows(self) -> int:
-        """How many rows it has, bad ones counted."""
-        return sum(block.rows for block in self.blocks)
+    def name(self) -> str:
+        """The name of its file of results, without a suffix; sorted, names are in the order of the input."""
+        stem = _NOT_IN_NAMES.sub("_", PurePosixPath(self.source.path).name)[:80]
+        return f"{self.index:05d}-{stem}-{self.first:012d}-{self.first + self.rows:012d}"
 
 
-def cut_file(source: Source, place: int, rows: int) -> Cut:
-    """Return the blocks of at most ``rows`` rows of a file, input number ``place``, which is read to its end."""
-    with source.open_packed() as file:
-        digest = hashlib.sha256()
-        size = 0
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-            size += len(chunk)
-    with source.open() as file:
-        kind = _kind(source)
-        if kind == "parquet":
-            return Cut(digest.hexdigest(), size, tuple(_cut_parquet(file, source.name, place, rows)))
-        # The lines of JSONL are the cheaper to count: only CSV has to be parsed to know where a row ends.
-        counted = _Counted(file)
-        stream = cast(BinaryIO, counted)
-        each: Iterable[object]
-        if kind == "jsonl":
-            each = (line for line in read_lines(stream, source.name) if not line.isspace())
-        else:
-            each = find_format(source.path).read(stream, source.name, False)
-        blocks = tuple(_cut_text(each, counted, place, rows))
-    header = b"\n"  # a blank line is no row: what only the first line of a file may have is not looked for there
-    if kind != "jsonl" and len(blocks) > 1:
-        with source.open() as file:
-            header = _read_header(file, "," if kind == "csv" else "\t")
-    return Cut(digest.hexdigest(), size, blocks, header)
+def split_file(source: Source, index: int, rows: int) -> tuple[dict[str, object], list[Block]]:
+    """Return what a manifest says of input number ``index``, and its blocks of at most ``rows`` rows."""
+    with source.open(unpack=False) as file:
+        digest, size = hashlib.file_digest(cast(Any, file), "sha256").hexdigest(), file.tell()
+    blocks = list((_split_parquet if _is_parquet(source) else _split_text)(source, index, rows))
+    total = sum(block.rows for block in blocks)
+    entry = {"file": source.name, "rows": total, "blocks": len(blocks), "bytes": size, "sha256": digest}
+    return entry, blocks
 
 
-def read_block(file: BinaryIO, source: Source, block: Block, header: bytes) -> list[Record | BadRow]:
-    """Return what the rows of a block are, read as the whole file's would be."""
-    if _kind(source) == "parquet":
-        rows = read_parquet(file, source.name, False, block.first, block.rows)
+def read_block(file: BinaryIO, block: Block) -> list[Record | BadRow]:
+    """Return the rows of a block of the open ``file``, read as the whole file's would be."""
+    name = block.source.name
+    if _is_parquet(block.source):
+        rows = read_parquet(file, name, False, block.first, block.rows)
     else:
-        rows = _read_text(file, source, block, header if block.first else b"")
-    found = list(parse_rows(rows, source.name, read_dialogue=read_context, before=block.first))
+        rows = _read_text(file, block)
+    found = list(parse_rows(rows, name, read_dialogue=read_context, before=block.first))
     if len(found) != block.rows:
         raise InputError(
-            f"{source.name}: has {len(found):,} rows after row {block.first:,}, expected {block.rows:,}: "
+            f"{name}: has {len(found):,} rows after row {block.first:,}, expected {block.rows:,}: "
             "it was changed while it was read"
         )
     return found
 
 
-def _kind(source: Source) -> str:
-    form = find_format(source.path)
-    if form.check is check_pyarrow:
-        return "parquet"
-    return source.path.lower().removesuffix(".gz").rpartition(".")[2]
+def _is_parquet(source: Source) -> bool:
+    return find_format(source.path).check is check_pyarrow
 
 
-def _cut_parquet(file: BinaryIO, name: str, place: int, rows: int) -> Iterator[Block]:
-    import pyarrow as pa
+def _split_parquet(source: Source, index: int, rows: int) -> Iterator[Block]:
     import pyarrow.parquet as pq
 
-    # The reader has its own words for a file that is none, or lacks a column.
-    next(read_parquet(file, name, False, rows=0), None)
-    try:
+    with source.open() as file:
+        next(read_parquet(file, source.name, False, rows=0), None)  # raises for a file that is none, or lacks a column
         total = pq.ParquetFile(file).metadata.num_rows
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{name}: not a whole Parquet file: {str(error).partition(chr(10))[0]}") from None
     for first in range(0, total, rows):
-        yield Block(place, first, min(rows, total - first))
+        yield Block(source, index, first, min(rows, total - first))
 
 
-def _cut_text(each: Iterable[object], counted: _Counted, place: int, rows: int) -> Iterator[Block]:
-    """Yield a block whenever ``rows`` of the rows have come, and one for the rest."""
-    first = start = lines = number = 0
-    block = partial(Block, place)
-    for number, _ in enumerate(each, 1):
-        if number - first == rows:
-            yield block(first, rows, start, counted.bytes - start, lines)
-            first, start, lines = number, counted.bytes, counted.lines
-    if number > first:
-        yield block(first, number - first, start, counted.bytes - start, lines)
+def _split_text(source: Source, index: int, rows: int) -> Iterator[Block]:
+    suffix = source.path.lower().removesuffix(".gz").rpartition(".")[2]
+    bytes_read = lines_read = 0
+
+    def count(file: BinaryIO) -> Iterator[bytes]:
+        nonlocal bytes_read, lines_read
+        for line in file:
+            bytes_read += len(line)
+            lines_read += 1
+            yield line
+
+    with source.open() as file:
+        stream = cast(BinaryIO, count(file))
+        # The lines of JSONL are the cheaper to count: only CSV has to be parsed to know where a row ends.
+        each: Iterable[object] = (line for line in read_lines(stream, source.name) if not line.isspace())
+        if suffix != "jsonl":
+            each = find_format(source.path).read(stream, source.name, False)
+        header, first, start, lines, number = b"", 0, 0, 0, 0
+        for number, _ in enumerate(each, 1):
+            if number - first == rows:
+                yield Block(source, index, first, rows, start, bytes_read - start, lines, header)
+                first, start, lines = number, bytes_read, lines_read
+                # A blank line is no row: what only the first line of a file may have is not looked for after it.
+                header = header or (b"\n" if suffix == "jsonl" else _read_header(source, suffix))
+        if number > first:
+            yield Block(source, index, first, number - first, start, bytes_read - start, lines, header)
 
 
-def _read_text(
-    file: BinaryIO, source: Source, block: Block, header: bytes
-) -> Iterator[tuple[int, dict[str, object]] | BadRow]:
+def _read_text(file: BinaryIO, block: Block) -> Iterator[tuple[int, dict[str, object]] | BadRow]:
     # Forward only, a gzip stream goes on where it was: a worker unpacks a file once, not once a block.
     file.seek(block.start)
-    text = io.BytesIO(header + file.read(block.size))
-    shift = block.lines - header.count(b"\n")
-    for row in find_format(source.path).read(text, source.name, False):
-        if isinstance(row, BadRow):
-            yield BadRow(row.file, row.line + shift, row.reason)
-        else:
-            yield row[0] + shift, row[1]
+    text = io.BytesIO(block.header + file.read(block.size))
+    shift = block.lines_before - block.header.count(b"\n")
+    for row in find_format(block.source.path).read(text, block.source.name, False):
+        yield replace(row, line=row.line + shift) if isinstance(row, BadRow) else (row[0] + shift, row[1])
 
 
-def _read_header(file: BinaryIO, delimiter: str) -> bytes:
-    """Return the first record of a delimited file, which may be several lines."""
-    lines: list[bytes] = []
-
-    def read() -> Iterator[str]:
-        for line in file:
-            lines.append(line)
-            yield line.decode(errors="replace")
-
-    next(csv.reader(read(), delimiter=delimiter, strict=True), None)
-    return b"".join(lines)
-
-
-class _Counted:
-    """The lines of a file, and how much of it has been handed out."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.bytes = 0
-        self.lines = 0
-
-    def __iter__(self) -> Iterator[bytes]:
-        for line in self._file:
-            self.bytes += len(line)
-            self.lines += 1
-            yield line
+def _read_header(source: Source, suffix: str) -> bytes:
+    """Return the first record of a CSV or TSV file, which may be several lines."""
+    with source.open() as file:
+        records = csv.reader(map(bytes.decode, file), delimiter="," if suffix == "csv" else "\t", strict=True)
+        next(records)
+        file.seek(0)
+        return b"".join(islice(file, records.line_num))

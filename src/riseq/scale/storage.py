@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import io
-import json
 import os
 import re
 import secrets
@@ -15,10 +13,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
 
 from riseq.data.tables import SUFFIXES, find_format, write_all
+from riseq.files import decompress, format_json, sync
 from riseq.types import InputError
 
 BUFFER = 1 << 20
-_WILD = re.compile(r"[*?\[]")
+_WILDCARD = re.compile(r"[*?\[]")
 _OPTIONS = re.compile(r"\?\w+=[^?]*$")
 _KEYS = re.compile(r"://[^/@]*@")
 _TEMPORARY = "_temporary"
@@ -28,54 +27,39 @@ _TEMPORARY = "_temporary"
 class Source:
     """One file of questions."""
 
-    system: Any
+    filesystem: Any
     """The pyarrow filesystem it is on; it can be sent to other machines."""
     path: str
     name: str
     """What messages call it."""
 
     @contextmanager
-    def open(self) -> Iterator[BinaryIO]:
-        """Open it for reading at any place, through gzip where its name says so."""
-        with _told(self.name, "read"):
-            raw = self.system.open_input_file(self.path)
-        with raw, io.BufferedReader(raw, BUFFER) as file:
-            if not self.path.lower().endswith(".gz"):
-                yield cast(BinaryIO, file)
-                return
-            with gzip.GzipFile(fileobj=file) as unpacked:
-                yield cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, unpacked), BUFFER))
-
-    @contextmanager
-    def open_packed(self) -> Iterator[BinaryIO]:
-        """Open it for reading as its bytes are stored."""
-        with _told(self.name, "read"):
-            raw = self.system.open_input_file(self.path)
-        with raw:
-            yield cast(BinaryIO, raw)
+    def open(self, unpack: bool = True) -> Iterator[BinaryIO]:
+        """Open it for reading at any byte, through gzip where its name says so and ``unpack``."""
+        with _catch_errors(self.name, "read"):
+            raw = self.filesystem.open_input_file(self.path)
+        packed = unpack and self.path.lower().endswith(".gz")
+        with raw, io.BufferedReader(raw, BUFFER) as file, decompress(cast(BinaryIO, file), packed) as stream:
+            yield stream
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
     """A folder that files appear in whole; names that start with _ are passed over by whoever reads it as a table."""
 
-    system: Any
+    filesystem: Any
     path: str
     name: str
 
-    def list(self, below: str = "") -> dict[str, int]:
-        """Return the files right in it, or right in its folder ``below``, with their sizes; none where it is not."""
-        from pyarrow.fs import FileSelector, FileType
-
-        with _told(self.name, "read"):
-            found = self.system.get_file_info(FileSelector(f"{self.path}/{below}".rstrip("/"), allow_not_found=True))
-        return {one.base_name: one.size for one in found if one.type == FileType.File}
+    def list(self, below: str = "") -> set[str]:
+        """Return the names of the files right in it, or in its folder ``below``; none where there is no folder."""
+        found = _list_files(self.filesystem, f"{self.path}/{below}".rstrip("/"), self.name)
+        return {PurePosixPath(path).name for path in found}
 
     def read(self, file: str) -> bytes:
         """Return what is in a file."""
-        with _told(f"{self.name}/{file}", "read"), self.system.open_input_file(f"{self.path}/{file}") as stream:
-            content: bytes = stream.read()
-        return content
+        with Source(self.filesystem, f"{self.path}/{file}", f"{self.name}/{file}").open(unpack=False) as stream:
+            return stream.read()
 
     def write_rows(self, file: str, rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> int:
         """Write a table in the format its name says, and return how many bytes it has."""
@@ -86,94 +70,69 @@ class Folder:
     def write_json(self, file: str, content: Mapping[str, object]) -> None:
         """Write one JSON object."""
         with self._replace(file) as stream:
-            stream.write(json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n")
+            stream.write(format_json(content))
 
-    def make(self) -> None:
-        """Make the folder, and those it is in."""
-        with _told(self.name, "written"):
-            self.system.create_dir(self.path, recursive=True)
-
-    def begin(self, task: str) -> int:
-        """Note that somebody begins with ``task``, and return how many have that did not end."""
-        folder = f"{self.path}/{_TEMPORARY}/{task}"
-        before = len(self.list(f"{_TEMPORARY}/{task}"))
-        with _told(self.name, "written"):
-            self.system.create_dir(folder, recursive=True)
-            self.system.open_output_stream(f"{folder}/{secrets.token_hex(8)}").close()
-        return before
-
-    def end(self, task: str) -> None:
-        """Forget who began with ``task``."""
-        self.sweep(task)
-
-    def sweep(self, below: str = "") -> None:
-        """Remove the files that were never finished, and the notes of what was begun."""
+    def remove_temporary(self) -> None:
+        """Remove the files that were never finished."""
         with suppress(OSError):  # none there, or somebody else is at it
-            self.system.delete_dir(f"{self.path}/{_TEMPORARY}/{below}".rstrip("/"))
+            self.filesystem.delete_dir(f"{self.path}/{_TEMPORARY}")
 
     @contextmanager
     def _replace(self, file: str) -> Iterator[BinaryIO]:
         # A rename is all or nothing on a disk, and so is an upload or a copy on an object store.
-        place = f"{self.path}/{file}"
-        temporary = f"{self.path}/{_TEMPORARY}/{secrets.token_hex(8)}"
-        with _told(f"{self.name}/{file}", "written"):
-            for path in (temporary, place):
-                self.system.create_dir(path.rpartition("/")[0], recursive=True)
+        path, temporary = f"{self.path}/{file}", f"{self.path}/{_TEMPORARY}/{secrets.token_hex(8)}"
+        with _catch_errors(f"{self.name}/{file}", "written"):
+            for one in (temporary, path):
+                self.filesystem.create_dir(one.rpartition("/")[0], recursive=True)
             try:
-                with self.system.open_output_stream(temporary, buffer_size=BUFFER) as stream:
+                with self.filesystem.open_output_stream(temporary, buffer_size=BUFFER) as stream:
                     yield cast(BinaryIO, stream)
-                if self.system.type_name == "local":
-                    _sync(temporary)
-                self.system.move(temporary, place)
+                if self.filesystem.type_name == "local":
+                    sync(temporary)
+                self.filesystem.move(temporary, path)
             except BaseException:
                 with suppress(OSError):
-                    self.system.delete_file(temporary)
+                    self.filesystem.delete_file(temporary)
                 raise
 
 
 def find_folder(name: str) -> Folder:
     """Return the folder called ``name``, a path or a URL, which need not be there."""
-    from pyarrow.fs import FileType
-
-    system, path = _find_place(name)
-    name = show_name(name)
-    with _told(name, "read"):
-        kind = system.get_file_info(path).type
-    if kind == FileType.File:
-        raise InputError(f"{name}: is a file, expected a folder for the results")
-    return Folder(system, path.rstrip("/"), name.rstrip("/"))
+    filesystem, path, kind = _find(name)
+    if kind == "File":
+        raise InputError(f"{display_name(name)}: is a file, expected a folder for the results")
+    return Folder(filesystem, path.rstrip("/"), display_name(name).rstrip("/"))
 
 
 def find_sources(name: str) -> list[Source]:
     """Return the files that ``name`` stands for: a file, all in a folder, or those that a pattern fits; in order."""
-    from pyarrow.fs import FileType
+    pattern, options = split_options(name)
+    wild = None if Path(pattern).exists() else _WILDCARD.search(pattern)
+    fixed = pattern[: pattern.rfind("/", 0, wild.start()) + 1] if wild else pattern
+    filesystem, path, kind = _find((fixed or ".") + options)
+    name = display_name(name)
+    if wild:
+        from fsspec.utils import glob_translate
 
-    name, options = split_options(name)
-    plain = not _WILD.search(name) or Path(name).exists()
-    system, path = _find_place((name if plain else _fixed_part(name)) + options)
-    name = show_name(name)
-    with _told(name, "read"):
-        kind = system.get_file_info(path).type
-        if plain and kind == FileType.File:
-            paths = [path]
-        elif plain and kind == FileType.Directory:
-            # What others leave in folders of data: _SUCCESS, .part.crc, and this room's own _riseq.json and _bad.
-            paths = [
-                one
-                for one in _list(system, path, deep=True)
-                if one.lower().endswith(tuple(SUFFIXES)) and not _is_hidden(one, path, ("_", "."))
-            ]
-        elif plain:
-            raise InputError(f"{name}: no such file or folder")
-        else:
-            paths = _match(system, path, name)
-    if not paths:
-        expected = f"expected some that end in {', '.join(SUFFIXES)}"
-        raise InputError(f"{name}: no files of questions; {expected}" if plain else f"{name}: fits no file")
-    for one in paths:
+        rest = pattern[len(fixed) :]
+        fits = re.compile(glob_translate(f"{path.rstrip('/')}/{rest}"))
+        below = _list_files(filesystem, path, name, deep="/" in rest or "**" in rest)
+        found = [one for one in below if fits.match(one) and not _is_hidden(one, path, (".",))]
+    elif kind == "File":
+        found = [path]
+    elif kind == "Directory":
+        # What others leave in folders of data: _SUCCESS, .part.crc, and this room's own _riseq.json and _bad.
+        below = [one for one in _list_files(filesystem, path, name, deep=True) if not _is_hidden(one, path, ("_", "."))]
+        found = [one for one in below if one.lower().endswith(tuple(SUFFIXES))]
+    else:
+        raise InputError(f"{name}: no such file or folder")
+    if not found:
+        none = "fits no file" if wild else f"no files of questions; expected some that end in {', '.join(SUFFIXES)}"
+        raise InputError(f"{name}: {none}")
+    for one in found:
         find_format(one)
     # A single file keeps the name it was called by.
-    return [Source(system, one, name if plain and len(paths) == 1 and one == path else one) for one in sorted(paths)]
+    return [Source(filesystem, one, one if wild or one != path else name) for one in sorted(found)]
 
 
 def split_options(name: str) -> tuple[str, str]:
@@ -182,54 +141,37 @@ def split_options(name: str) -> tuple[str, str]:
     return (name[: found.start()], found[0]) if found else (name, "")
 
 
-def show_name(name: str) -> str:
-    """Return what messages call the place: without its options, and without the keys a URL may have."""
+def display_name(name: str) -> str:
+    """Return what messages call a path or URL: without its options, and without the keys a URL may have."""
     return _KEYS.sub("://", split_options(name)[0])
 
 
-def _find_place(name: str) -> tuple[Any, str]:
-    """Return the filesystem of ``name`` and the path there: pyarrow's own, else what fsspec has for the URL."""
+def _find(name: str) -> tuple[Any, str, str]:
+    """Return the filesystem of ``name``, pyarrow's own or else fsspec's, the path there, and the kind of file."""
     import pyarrow as pa
-    from pyarrow.fs import FileSystem, FSSpecHandler, LocalFileSystem, PyFileSystem
+    from pyarrow.fs import FileSystem, FSSpecHandler, PyFileSystem
 
-    if "://" not in name:
-        return LocalFileSystem(), Path(os.path.abspath(name)).as_posix()
     try:
-        system, path = FileSystem.from_uri(name)
+        filesystem, path = FileSystem.from_uri(name if "://" in name else Path(os.path.abspath(name)).as_posix())
     except pa.ArrowInvalid:  # not one of pyarrow's own
         try:
             from fsspec.core import url_to_fs
 
             other, path = url_to_fs(name)
         except (ImportError, ValueError) as error:
-            raise InputError(f"{show_name(name)}: cannot be reached: {error}") from None
-        system = PyFileSystem(FSSpecHandler(other))
+            raise InputError(f"{display_name(name)}: cannot be reached: {error}") from None
+        filesystem = PyFileSystem(FSSpecHandler(other))
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{show_name(name)}: cannot be reached: {_first_line(error)}") from None
-    return system, path
+        raise InputError(f"{display_name(name)}: cannot be reached: {str(error).partition(chr(10))[0]}") from None
+    with _catch_errors(display_name(name), "read"):
+        return filesystem, path, filesystem.get_file_info(path).type.name
 
 
-def _fixed_part(pattern: str) -> str:
-    """Return the folder that a pattern's files are all below."""
-    wild = _WILD.search(pattern)
-    fixed = pattern[: wild.start() if wild else None]
-    return fixed.rpartition("/")[0] + "/" if "/" in fixed else "."
-
-
-def _match(system: Any, base: str, pattern: str) -> list[str]:
-    from fsspec.utils import glob_translate
-
-    fixed = _fixed_part(pattern)
-    rest = pattern.removeprefix(fixed) if fixed != "." else pattern
-    fits = re.compile(glob_translate(f"{base.rstrip('/')}/{rest}"))
-    found = _list(system, base, deep="/" in rest or "**" in rest)
-    return [path for path in found if fits.match(path) and not _is_hidden(path, base, (".",))]
-
-
-def _list(system: Any, base: str, deep: bool) -> list[str]:
+def _list_files(filesystem: Any, base: str, name: str, deep: bool = False) -> list[str]:
     from pyarrow.fs import FileSelector, FileType
 
-    found = system.get_file_info(FileSelector(base, allow_not_found=True, recursive=deep))
+    with _catch_errors(name, "read"):
+        found = filesystem.get_file_info(FileSelector(base, allow_not_found=True, recursive=deep))
     return [one.path for one in found if one.type == FileType.File]
 
 
@@ -237,14 +179,9 @@ def _is_hidden(path: str, base: str, marks: tuple[str, ...]) -> bool:
     return any(part.startswith(marks) for part in PurePosixPath(path).relative_to(base).parts)
 
 
-def _sync(path: str) -> None:
-    with open(path, "rb") as file:
-        os.fsync(file.fileno())
-
-
 @contextmanager
-def _told(name: str, done: str) -> Iterator[None]:
-    """Tell what a filesystem complains of as a user's error."""
+def _catch_errors(name: str, done: str) -> Iterator[None]:
+    """Raise what a filesystem complains of as a user's error."""
     import pyarrow as pa
 
     try:
@@ -252,8 +189,4 @@ def _told(name: str, done: str) -> Iterator[None]:
     except FileNotFoundError:
         raise InputError(f"{name}: no such file") from None
     except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{name}: cannot be {done}: {_first_line(error)}") from None
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
+        raise InputError(f"{name}: cannot be {done}: {str(error).partition(chr(10))[0]}") from None

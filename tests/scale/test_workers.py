@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,9 @@ import pytest
 from riseq.cli.shared import SystemChoice
 from riseq.cli.simplify import Handling, bad_rows_path, simplify_file
 from riseq.controls import Controls
-from riseq.scale.blocks import Cut, cut_file
+from riseq.scale.blocks import Block, split_file
 from riseq.scale.storage import find_folder, find_sources
-from riseq.scale.worker import BAD, MOST_DEATHS, Input, Worker
+from riseq.scale.workers import BAD, Worker
 from riseq.systems.protocol import Origin, System
 from riseq.types import Example, InputError, Simplification
 from tiny_model import export_tiny, make_examples
@@ -31,10 +31,9 @@ def write_questions(path: Path, count: int) -> Path:
 
 def make_worker(
     source: Path, out: Path, make_system: Callable[[], System], rows: int, suffix: str = ".jsonl"
-) -> tuple[Worker, Cut]:
+) -> tuple[Worker, list[Block]]:
     (found,) = find_sources(str(source))
-    cut = cut_file(found, 0, rows)
-    return Worker(make_system, [Input(found, cut.header)], find_folder(str(out)), suffix), cut
+    return Worker(make_system, find_folder(str(out)), suffix), split_file(found, 0, rows)[1]
 
 
 def test_the_files_of_a_worker_are_those_of_one_process(
@@ -46,11 +45,11 @@ def test_the_files_of_a_worker_are_those_of_one_process(
     for suffix in (".jsonl", ".parquet"):
         whole, out = tmp_path / f"whole{suffix}", tmp_path / f"out{suffix}"
         simplify_file(str(source), whole, choice, Handling())
-        worker, cut = make_worker(source, out, choice.load, 25, suffix)
-        receipts = [worker.do(block) for block in cut.blocks]
-        assert [(one.rows, one.bad, one.error) for one in receipts] == [(25, 1, ""), (25, 0, ""), (11, 0, "")]
+        worker, blocks = make_worker(source, out, choice.load, 25, suffix)
+        results = [worker.process(block) for block in blocks]
+        assert [(one.block.rows, one.bad, one.error) for one in results] == [(25, 1, ""), (25, 0, ""), (11, 0, "")]
         parts = sorted(out.glob(f"*{suffix}"))
-        assert [one.written for one in receipts] == [part.stat().st_size for part in parts]
+        assert [one.output_bytes for one in results] == [part.stat().st_size for part in parts]
         if suffix == ".jsonl":
             assert b"".join(part.read_bytes() for part in parts) == whole.read_bytes()
         else:
@@ -59,22 +58,13 @@ def test_the_files_of_a_worker_are_those_of_one_process(
         assert [part.read_bytes() for part in (out / BAD).iterdir()] == [bad_rows_path(whole).read_bytes()]
 
 
-def test_ray_data_gives_columns_and_gets_columns(tmp_path: Path) -> None:
-    worker, cut = make_worker(write_questions(tmp_path / "in.jsonl", 9), tmp_path / "out", Origin, 4)
-    columns = {name: [asdict(block)[name] for block in cut.blocks] for name in asdict(cut.blocks[0])}
-    receipts = worker(columns)
-    assert receipts["first"] == [0, 4, 8]
-    assert receipts["bad"] == [0, 1, 0]
-    assert all(isinstance(value, int) and value > 1_000_000 for value in receipts["memory"])
-
-
 def test_a_block_that_is_done_again_gives_the_same_file(tmp_path: Path) -> None:
-    worker, cut = make_worker(write_questions(tmp_path / "in.jsonl", 9), tmp_path / "out", Origin, 10)
-    worker.do(cut.blocks[0])
+    worker, blocks = make_worker(write_questions(tmp_path / "in.jsonl", 9), tmp_path / "out", Origin, 10)
+    worker.process(blocks[0])
     (part,) = (tmp_path / "out").glob("*.jsonl")
     before = part.read_bytes()
     part.unlink()
-    assert worker.do(cut.blocks[0]).error == ""
+    assert worker.process(blocks[0]).error == ""
     assert part.read_bytes() == before
 
 
@@ -86,23 +76,16 @@ def test_an_error_is_told_and_stops_no_other_block(tmp_path: Path) -> None:
                 raise MemoryError("too much")
             return super().simplify(held)
 
-    worker, cut = make_worker(write_questions(tmp_path / "in.jsonl", 9), tmp_path / "out", Fragile, 4)
-    assert [worker.do(block).error for block in cut.blocks] == ["MemoryError: too much", "", ""]
+    worker, blocks = make_worker(write_questions(tmp_path / "in.jsonl", 9), tmp_path / "out", Fragile, 4)
+    assert [worker.process(block).error for block in blocks] == ["MemoryError: too much", "", ""]
     assert len(list((tmp_path / "out").glob("*.jsonl"))) == 2
 
 
-def test_an_engine_that_cannot_be_made_is_hopeless(tmp_path: Path) -> None:
+def test_an_engine_that_cannot_be_made_raises_as_it_is_loaded(tmp_path: Path) -> None:
     def fail() -> System:
         raise InputError("no such model")
 
-    worker, cut = make_worker(write_questions(tmp_path / "in.jsonl", 9), tmp_path / "out", fail, 4)
-    receipt = worker.do(cut.blocks[0])
-    assert (receipt.error, receipt.hopeless) == ("no such model", True)
-
-
-def test_a_block_that_kills_its_workers_is_given_up(tmp_path: Path) -> None:
-    worker, cut = make_worker(write_questions(tmp_path / "in.jsonl", 9), tmp_path / "out", Origin, 4)
-    folder = find_folder(str(tmp_path / "out"))
-    for _ in range(MOST_DEATHS):  # what a worker that is killed leaves behind
-        folder.begin(cut.blocks[0].name("in.jsonl"))
-    assert [worker.do(block).error for block in cut.blocks] == [f"{MOST_DEATHS} workers died over it", "", ""]
+    worker, blocks = make_worker(write_questions(tmp_path / "in.jsonl", 9), tmp_path / "out", fail, 4)
+    for act in (worker.load, partial(worker.process, blocks[0])):
+        with pytest.raises(InputError, match="no such model"):
+            act()

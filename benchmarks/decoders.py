@@ -10,7 +10,7 @@ PROMPT, WRITTEN = 64, 10
 GPT2, BERT2BERT = "GPT-2 (124M), 10 tokens after 64", "BERT2BERT of our encoder's size"
 
 
-def make_rivals(
+def make_decoders(
     shape: Mapping[str, Any], read: int, written: int, threads: int, gpt2: Mapping[str, Any] | None = None
 ) -> dict[str, Callable[[], object]]:
     """Return what writes one answer: GPT-2, and a BERT2BERT of ``shape`` that reads and writes so many pieces.
