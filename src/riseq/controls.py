@@ -22,6 +22,7 @@ class ControlOptions(TypedDict, total=False):
     max_passes: int | None
     n_best: int
     guard: bool
+    grounded: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,11 @@ class Controls:
         default=True, metadata={"help": "Keep what only the question says, unless the model is sure that it may go."}
     )
 
+    grounded: bool = field(
+        default=True,
+        metadata={"help": "Drop only what the dialogue has said; without it, edit as the people of the benchmark did."},
+    )
+
     def __post_init__(self) -> None:
         if isinstance(self.strength, bool) or not isinstance(self.strength, int | float) or not 0 <= self.strength <= 1:
             raise InputError(f"strength is {self.strength!r}, expected a number from 0 to 1")
@@ -53,8 +59,9 @@ class Controls:
         if self.max_passes is not None:
             check_count("max_passes", self.max_passes)
         check_count("n_best", self.n_best)
-        if not isinstance(self.guard, bool):
-            raise InputError(f"guard is {self.guard!r}, expected True or False")
+        for name in ("guard", "grounded"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name} is {getattr(self, name)!r}, expected True or False")
 
     @classmethod
     def of(cls, controls: Controls | None = None, /, **options: Any) -> Controls:

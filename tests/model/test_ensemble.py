@@ -18,7 +18,8 @@ def network() -> RiseNetwork:
 def inputs() -> Inputs:
     ids = torch.randint(5, 40, (2, 18), generator=torch.Generator().manual_seed(0))
     firsts = torch.arange(10, 16)[None, :].expand(2, -1)
-    return Inputs(ids, (torch.arange(18) >= 10).long().expand(2, -1), torch.ones(2, 18, dtype=torch.bool), firsts)
+    types = (torch.arange(18) >= 10).long().expand(2, -1)
+    return Inputs(ids, types, torch.ones(2, 18, dtype=torch.bool), firsts, torch.ones_like(ids[:, 0]))
 
 
 SPANS = Spans(torch.tensor([0, 1]), torch.tensor([11, 13]), torch.tensor([12, 16]))

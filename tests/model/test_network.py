@@ -22,7 +22,7 @@ def make_inputs(lengths: list[int], width: int, words: int = 6, seed: int = 0) -
     ids = torch.where(mask, ids, torch.tensor(0))
     firsts = torch.tensor(lengths)[:, None] - 1 - words + torch.arange(words)[None, :]
     types = (torch.arange(width)[None, :] >= firsts[:, :1]).long()
-    return Inputs(ids, types, mask, firsts)
+    return Inputs(ids, types, mask, firsts, torch.ones_like(ids[:, 0]))
 
 
 @pytest.mark.parametrize("family", FAMILIES)

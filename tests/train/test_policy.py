@@ -11,6 +11,7 @@ import torch
 
 from riseq.core.edits import MARKER, Op
 from riseq.core.packed import Packed
+from riseq.model.inputs import Condition
 from riseq.train.corpus import StatePool, build_corpus, start_states
 from riseq.train.policy import Policy
 from riseq.train.processes import Processes
@@ -52,7 +53,8 @@ def words(task: RiseTask, packed: Packed) -> list[list[str]]:
 def test_a_question_without_context_comes_back_unchanged(task: RiseTask) -> None:
     questions = ["did it cost a lot ?", "did she win ?"]
     examples = [Example(str(k), context, q, q) for q in questions for k, context in enumerate([(), ("well known .",)])]
-    corpus = build_corpus(examples, task.lexicon.interner, task.lexicon.pieces)
+    pairs = [(example, Condition.UNKNOWN) for example in examples]
+    corpus = build_corpus(pairs, task.lexicon.interner, task.lexicon.pieces)
     policy = replace(task.policy, network=Script(), table=task.lexicon.piece_table())
     after = [words(task, packed) for packed in policy.roll_out(corpus, 3)]
     assert len(after) == 3

@@ -1,4 +1,4 @@
-"""The official files of CANARD and TREC CAsT 2019, and the paper's convention of what a question's context shows."""
+"""The official files of CANARD and TREC CAsT 2019 by the paper's convention, and the everyday dialogues."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from riseq.data.rows import BadRow, FieldError, OnBad, describe, sift, take, take_text, take_utterances
 from riseq.data.source import check_source, decode_line, name_source, open_source, read_lines, read_text
@@ -260,3 +261,28 @@ def _read_topic(
         if not raws:
             first = resolved.get(name)
         raws.append(raw)
+
+
+def read_everyday(path: str | Path) -> Iterator[Example]:
+    """Yield the pairs of the everyday dialogues at ``path``; the forms of one question share its id, the best first.
+
+    A line is a dialogue: ``turns`` that happened (``full``, ``said``, ``answer``) and questions that may come ``next``
+    (``full`` and a list of forms, ``said``). The context is what was said, with its answers.
+    """
+    with open_source(path) as file:
+        for number, line in enumerate(read_lines(file, name_source(path)), 1):
+            try:
+                yield from _read_dialogue(json.loads(line)) if line.strip() else ()
+            except (ValueError, KeyError, TypeError) as error:
+                raise InputError(f"{name_source(path)}, line {number}: no everyday dialogue ({error!r})") from error
+
+
+def _read_dialogue(dialogue: Mapping[str, Any]) -> Iterator[Example]:
+    context: list[str] = []
+    for number, turn in enumerate(dialogue["turns"]):
+        if number:
+            yield Example(f"{dialogue['id']}/{number}", tuple(context), turn["full"], turn["said"])
+        context += [turn["said"], turn["answer"]]
+    for number, question in enumerate(dialogue["next"]):
+        for said in question["said"]:
+            yield Example(f"{dialogue['id']}/next-{number}", tuple(context), question["full"], said)

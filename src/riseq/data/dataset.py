@@ -23,9 +23,14 @@ def load_dataset(
     Short names are looked up in ``root``; without it in the folder that RISEQ_DATA names. All rows are good or BadRows
     is raised, unless ``on_bad`` takes the bad ones.
     """
+    return list(read_dataset(locate_dataset(name, root), on_bad=on_bad, need_target=need_target))
+
+
+def locate_dataset(name: str | Path, root: Path | None = None) -> str | Path:
+    """Return the path that ``name`` is or stands for: in ``root``, else in the folder that RISEQ_DATA names."""
     if root is None and not _is_path(name):
         root = data_root(os.environ)
-    return list(read_dataset(find_dataset(name, root), on_bad=on_bad, need_target=need_target))
+    return find_dataset(name, root)
 
 
 def data_root(environment: Mapping[str, str]) -> Path | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
 
 import numpy as np
@@ -15,12 +15,15 @@ from riseq.engine.confidence import Calibration, PassFeatures
 from riseq.engine.rules.agreement import fix_agreement
 from riseq.engine.rules.new_information import DialogueWords
 from riseq.engine.rules.stranded_words import fix_stranded_words
-from riseq.model.inputs import UTTERANCES, Batch, encode_context
+from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, encode_context
 from riseq.text.lexicon import is_content, is_word
 from riseq.text.pieces import Pieces
 from riseq.text.realise import realise
 from riseq.text.words import forms, split
 from riseq.types import Simplification, Step
+
+LEAST_CONTEXT = UTTERANCE_PIECES + 2
+"""How many pieces of the dialogue stay in sight, however long the question is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ class Draft:
     """The pieces of the words that the network sees: the first ones, as many as there is room for."""
     protect: Sequence[Sequence[str]] = ()
     """The words of each phrase that is left alone."""
+    condition: Condition = Condition.GROUNDED
+    """What the network is told of the words that may go."""
     steps: list[Step] = field(default_factory=list)
     log_probability: float | None = None
     """Of the edits of every pass so far together; None before the first."""
@@ -135,27 +140,26 @@ def start(
     pieces: Pieces,
     max_pieces: int,
     protect: Sequence[Sequence[str]] = (),
+    window: ContextWindow = PAPER_WINDOW,
+    condition: Condition = Condition.GROUNDED,
 ) -> Draft:
     """Return the draft of a question that nothing was done to.
 
-    Where question and context have more than ``max_pieces`` together, the oldest utterances go first; the last one
-    stays, and the question is edited as far as it fits behind it.
+    Where question and context have more than ``max_pieces`` together, the oldest utterances go first; the end of the
+    last one stays, and the question is edited as far as it fits behind it.
     """
     words = [MARKER, *forms(question)]
     cuts = _cut(words, pieces, max_pieces)
     length = sum(map(len, cuts)) + 1
-    encoded = encode_context(pieces, context)
-    for utterances in range(min(len(context), UTTERANCES) - 1, 0, -1):
-        if len(encoded.ids) + length <= max_pieces:
-            break
-        encoded = encode_context(pieces, context, utterances)
+    encoded = encode_context(pieces, context, replace(window, pieces=max(max_pieces - length, LEAST_CONTEXT)))
     room = max_pieces - len(encoded.ids) - 1
     if length > room + 1:
         cuts = _cut(words, pieces, room)
     has_context = any(piece not in (pieces.cls_id, pieces.sep_id) for piece in encoded.ids)
     truncated = encoded.truncated or len(cuts) < len(words)
     said = DialogueWords(context)
-    return Draft(question, context, said, encoded.ids, has_context, truncated, room, question, words, cuts, protect)
+    begun = encoded.ids, has_context, truncated, room, question, words, cuts
+    return Draft(question, context, said, *begun, protect, condition)
 
 
 def find_protected(words: Sequence[str], protect: Iterable[Sequence[str]]) -> NDArray[np.bool_]:
@@ -182,7 +186,8 @@ def gather(drafts: Sequence[Draft], pieces: Pieces) -> Batch:
     ids_BL = np.array([row + [pieces.pad_id] * (longest - len(row)) for row in ids], dtype=np.int64)
     firsts_BW = np.array([row + row[-1:] * (most - len(row)) for row in firsts], dtype=np.int64)
     lengths_B, context_B, words_B = np.array([lengths, context, words], dtype=np.int64)
-    return Batch(ids_BL, lengths_B, context_B, firsts_BW, words_B)
+    condition_B = np.array([draft.condition for draft in drafts], dtype=np.int64)
+    return Batch(ids_BL, lengths_B, context_B, firsts_BW, words_B, condition_B)
 
 
 def split_batches(drafts: Sequence[Draft], batch_pieces: int) -> Iterator[list[Draft]]:

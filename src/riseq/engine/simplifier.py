@@ -18,7 +18,8 @@ from riseq.engine.decisions import choose_phrases, decide, find_shift
 from riseq.engine.drafts import Draft, gather, split_batches, start
 from riseq.engine.variants import add_variants, pick_n_best
 from riseq.hub import find_default_model, find_model
-from riseq.model.folder import is_exported, load_exported
+from riseq.model.folder import is_exported, load_exported, read_window
+from riseq.model.inputs import PAPER_WINDOW, Condition, ContextWindow
 from riseq.text.pieces import Pieces
 from riseq.types import InputError, Simplification
 
@@ -43,10 +44,11 @@ class Simplifier:
         max_passes: int = MAX_PASSES,
         calibration: Calibration | None = None,
         model: Path | None = None,
+        window: ContextWindow = PAPER_WINDOW,
     ) -> None:
         """Put an engine together: what runs the network, its pieces and phrases, and the folder they come from."""
         self.backend, self.pieces, self.phrases, self.calibration = backend, pieces, phrases, calibration
-        self.model = model
+        self.model, self.window = model, window
         self.max_passes = check_count("max_passes", max_passes)
 
     @classmethod
@@ -69,8 +71,8 @@ class Simplifier:
             raise InputError("no model ships with this riseq; name the folder of one")
         if threads is not None:
             check_count("threads", threads)
-        backend, pieces, phrases, calibration = _open(found, threads, calibrated)
-        return cls(backend, pieces, phrases, max_passes, calibration, found)
+        backend, pieces, phrases, calibration, window = _open(found, threads, calibrated)
+        return cls(backend, pieces, phrases, max_passes, calibration, found, window)
 
     def __repr__(self) -> str:
         return f"Simplifier(model={str(self.model) if self.model else None!r}, backend={self.backend!r})"
@@ -131,7 +133,8 @@ class Simplifier:
     def _draft(self, asked: Sequence[Asked], controls: Controls) -> list[Draft]:
         room = self.backend.max_pieces
         protect = controls.protected_words()
-        drafts = [start(question, context, self.pieces, room, protect) for question, context in asked]
+        told = Condition.GROUNDED if controls.grounded else Condition.UNKNOWN
+        drafts = [start(*one, self.pieces, room, protect, self.window, told) for one in asked]
         active = [draft for draft in drafts if draft.editable]
         # Strength 0 leaves the question as it is.
         passes = (controls.max_passes or self.max_passes) if controls.strength > 0 else 0
@@ -183,14 +186,15 @@ def _read_windows(items: Iterable[Item]) -> Iterator[list[Asked]]:
 
 def _open(
     folder: Path, threads: int | None, calibrated: bool
-) -> tuple[Backend, Pieces, PhraseVocabulary, Calibration | None]:
+) -> tuple[Backend, Pieces, PhraseVocabulary, Calibration | None, ContextWindow]:
 
     if is_exported(folder) or not any(folder.glob("*.safetensors")):
         from riseq.engine.backends.onnx_runtime import OnnxBackend
 
         exported = load_exported(folder)
         calibration = read_calibration(folder, exported.config["checksums"]) if calibrated else None
-        return OnnxBackend(exported, folder, threads), exported.pieces, exported.phrases, calibration
+        backend = OnnxBackend(exported, folder, threads)
+        return backend, exported.pieces, exported.phrases, calibration, exported.window
     try:
         import torch
 
@@ -206,4 +210,5 @@ def _open(
         torch.set_num_threads(threads)
     checkpoint = load_checkpoint(folder)
     calibration = read_calibration(folder) if calibrated else None
-    return TorchBackend(checkpoint.network, pick_device()), checkpoint.pieces, checkpoint.phrases, calibration
+    network = TorchBackend(checkpoint.network, pick_device())
+    return network, checkpoint.pieces, checkpoint.phrases, calibration, read_window(checkpoint.facts)

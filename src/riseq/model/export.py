@@ -30,7 +30,7 @@ from riseq.types import InputError
 
 OPSET = 20
 PRECISIONS = ("int8", "float32")
-ENCODER_INPUTS = ("ids", "types", "mask", "firsts")
+ENCODER_INPUTS = ("ids", "types", "mask", "firsts", "condition")
 ENCODER_OUTPUTS = ("edits", "states", "pieces")
 PHRASER_INPUTS = ("states", "pieces", "mask", "rows", "places", "lengths")
 PHRASER_OUTPUTS = ("phrases",)
@@ -104,9 +104,13 @@ def _write_encoder(network: RiseNetwork, path: Path) -> None:
     # The example's sizes are all different and above 1, so that none of them is taken for a constant.
     rows, pieces, words = (torch.export.Dim(name) for name in ("rows", "pieces", "words"))
     ids = torch.ones(2, 9, dtype=torch.int64)
-    arguments = (ids, torch.zeros_like(ids), torch.ones_like(ids, dtype=torch.bool), torch.ones_like(ids[:, :5]))
-    shapes = ({0: rows, 1: pieces},) * 3 + ({0: rows, 1: words},)
-    _write(EncoderGraph(network), arguments, shapes, ENCODER_INPUTS, ENCODER_OUTPUTS, path)
+    arguments = [ids, torch.zeros_like(ids), torch.ones_like(ids, dtype=torch.bool), torch.ones_like(ids[:, :5])]
+    shapes = [*[{0: rows, 1: pieces}] * 3, {0: rows, 1: words}]
+    if network.config.conditioned:
+        arguments.append(torch.ones_like(ids[:, 0]))
+        shapes.append({0: rows})
+    inputs = ENCODER_INPUTS[: len(arguments)]
+    _write(EncoderGraph(network), tuple(arguments), tuple(shapes), inputs, ENCODER_OUTPUTS, path)
 
 
 def _write_phraser(network: RiseNetwork, path: Path) -> None:
@@ -185,11 +189,14 @@ class EncoderGraph(nn.Module):
             buckets = relative_buckets(distances, encoder.bias.num_embeddings)[:, self.furthest]
             self.register_buffer("bias_by_distance", encoder.bias.weight.detach()[buckets])
 
-    def forward(self, ids_BL: Tensor, types_BL: Tensor, mask_BL: Tensor, firsts_BW: Tensor) -> tuple[Tensor, ...]:
+    def forward(
+        self, ids_BL: Tensor, types_BL: Tensor, mask_BL: Tensor, firsts_BW: Tensor, condition_B: Tensor | None = None
+    ) -> tuple[Tensor, ...]:
         """Return edits [B, W, 4], states [B, L, D] and pieces [B, L, D]."""
         encoder = self.network.encoder
         positions_L = torch.arange(ids_BL.shape[1], device=ids_BL.device)
-        states = encoder.embeddings(ids_BL, positions_L[None, :], types_BL)
+        added = None if condition_B is None else self.network.embed(condition_B)
+        states = encoder.embeddings(ids_BL, positions_L[None, :], types_BL, added)
         real = mask_BL.to(torch.int32)
         bias = None
         if encoder.bias is not None:

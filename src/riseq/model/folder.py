@@ -16,6 +16,7 @@ from typing import Any
 from riseq.core.phrases import PhraseVocabulary
 from riseq.files import write_json, write_text
 from riseq.hub import MODEL_FOLDER, check_files
+from riseq.model.inputs import ContextWindow
 from riseq.text.pieces import Pieces
 from riseq.types import InputError
 
@@ -107,6 +108,8 @@ class ExportedModel:
     span_pieces: int
     """How many pieces of a span are read."""
     precision: str
+    window: ContextWindow
+    """How much of a dialogue it reads."""
     config: Mapping[str, Any]
 
 
@@ -144,8 +147,17 @@ def load_exported(folder: Path) -> ExportedModel:
         max_pieces=config["max_pieces"],
         span_pieces=config["span_pieces"],
         precision=config["precision"],
+        window=read_window(config),
         config=config,
     )
+
+
+def read_window(facts: Mapping[str, Any]) -> ContextWindow:
+    """Return how much of a dialogue a model was trained to read, by what is known of its making."""
+    settings = facts.get("settings")
+    if not isinstance(settings, dict) or "utterance_pieces" not in settings:
+        return ContextWindow()  # models before whole dialogues were read
+    return ContextWindow(settings["utterance_pieces"], settings["utterances"])
 
 
 def _read_checked(path: Path, config: Mapping[str, Any]) -> bytes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,32 @@ UTTERANCE_PIECES = 30
 """The paper's cut of each utterance."""
 UTTERANCES = 6
 """Three turns of question and answer."""
+FEWEST_PIECES = 8
+"""A shorter rest of an utterance, without its beginning, says nothing."""
+
+
+class Condition(IntEnum):
+    """What a network is told of the words that may go."""
+
+    UNKNOWN = 0
+    """Nothing: the benchmark's way."""
+    GROUNDED = 1
+    """Only what the dialogue said."""
+    UNGROUNDED = 2
+    """More than that."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextWindow:
+    """How much of a dialogue a network reads; None is no limit of that kind. The default is the paper's."""
+
+    utterance_pieces: int | None = UTTERANCE_PIECES
+    utterances: int | None = UTTERANCES
+    pieces: int | None = None
+    """Of the whole dialogue: the latest utterances first, and the end of the one that does not fit."""
+
+
+PAPER_WINDOW = ContextWindow()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +53,38 @@ class ContextIds:
     truncated: bool
 
 
-def encode_context(pieces: Pieces, context: Sequence[str], utterances: int = UTTERANCES) -> ContextIds:
-    """Return the last ``utterances`` of a dialogue in pieces, each cut at a whole word within its limit."""
-    kept = context[len(context) - utterances :] if len(context) > utterances else context
+def encode_context(pieces: Pieces, context: Sequence[str], window: ContextWindow = PAPER_WINDOW) -> ContextIds:
+    """Return what ``window`` shows of a dialogue in pieces, cut at whole words."""
+    kept = context if window.utterances is None else context[max(0, len(context) - window.utterances) :]
+    room = window.pieces
     truncated = len(kept) < len(context)
-    ids = [pieces.cls_id]
-    for number, utterance in enumerate(kept):
-        if number:
-            ids.append(pieces.sep_id)
-        room = UTTERANCE_PIECES
-        for form in forms(utterance):
-            cut = pieces.cut(form)
-            if len(cut) > room:
-                truncated = True
-                break
-            ids.extend(cut)
-            room -= len(cut)
+    rows: list[list[int]] = []
+    for utterance in reversed(kept):
+        words = [pieces.cut(form) for form in forms(utterance)]
+        row = _join(words, window.utterance_pieces)
+        truncated |= len(row) < sum(map(len, words))
+        if room is not None and len(row) >= room:
+            truncated = True
+            rest = [list(reversed(cut)) for cut in reversed(words)]
+            if len(row := _join(rest, room - 1)) >= FEWEST_PIECES:
+                rows.append(row[::-1])
+            break
+        room = None if room is None else room - len(row) - 1
+        rows.append(row)
+    ids = [pieces.cls_id, *rows[-1]] if rows else [pieces.cls_id]
+    for row in reversed(rows[:-1]):
+        ids += [pieces.sep_id, *row]
     return ContextIds(ids, truncated)
+
+
+def _join(words: Iterable[Sequence[int]], room: int | None) -> list[int]:
+    """Return the pieces of the first words, as many as have ``room`` pieces together."""
+    row: list[int] = []
+    for cut in words:
+        if room is not None and len(row) + len(cut) > room:
+            break
+        row.extend(cut)
+    return row
 
 
 IntArray = NDArray[np.int64]
@@ -60,6 +102,8 @@ class Batch:
     """Where each word starts, the marker first; past a row's words, where its last [SEP] stands."""
     words_B: IntArray
     """How many words a row has, the marker counted."""
+    condition_B: IntArray
+    """What the network is told of the words that may go, a ``Condition``."""
 
     @property
     def types_BL(self) -> IntArray:
@@ -106,6 +150,7 @@ def collate(
     sep_id: int,
     pad_id: int,
     pad_width: Callable[[int], int] = int,
+    condition: IntArray | None = None,
 ) -> Batch:
     """Return the padded batch of contexts (piece ids from [CLS] on, no last [SEP]) and questions (word ids).
 
@@ -133,7 +178,9 @@ def collate(
     before = np.cumsum(pieces_of_word) - pieces_of_word
     row_start = np.concatenate([[0], np.cumsum(question_lengths)[:-1]])
     firsts[word_row, columns(word_lengths)] = before - row_start[word_row] + context_lengths[word_row]
-    return Batch(ids, lengths, context_lengths, firsts, word_lengths)
+    if condition is None:
+        condition = np.full(rows, Condition.UNKNOWN, dtype=np.int64)
+    return Batch(ids, lengths, context_lengths, firsts, word_lengths, condition)
 
 
 def find_spans(batch: Batch, ops_BW: NDArray[np.integer]) -> SpanBatch:

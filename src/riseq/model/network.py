@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from riseq.core.edits import Op
+from riseq.model.inputs import Condition
 from riseq.model.transformer import BackboneConfig, Encoder, Layer, padding_mask
 
 MAX_SPAN_PIECES = 15
@@ -28,6 +29,8 @@ class NetworkConfig:
     """``tokens``: the span's embeddings, as the paper has it; ``states``: the encoder's states are added, so that the
     decoder knows which occurrence of a word is meant."""
     dropout: float = 0.1
+    conditioned: bool = False
+    """Whether it is told which words may go (``riseq.model.inputs.Condition``)."""
 
 
 class Inputs(NamedTuple):
@@ -38,6 +41,7 @@ class Inputs(NamedTuple):
     mask_BL: Tensor
     firsts_BW: Tensor
     """Where each word starts, the marker first; padding repeats position 0."""
+    condition_B: Tensor
 
 
 class Spans(NamedTuple):
@@ -57,6 +61,9 @@ class RiseNetwork(nn.Module):
         self.cls_id = cls_id
         backbone = config.backbone
         self.encoder = Encoder(backbone, config.dropout)
+        self.conditions = nn.Embedding(len(Condition), backbone.hidden) if config.conditioned else None
+        if self.conditions is not None:
+            nn.init.zeros_(self.conditions.weight)
         self.edit_head = nn.Linear(backbone.hidden, len(Op))
         self.decoder = nn.ModuleList(Layer(backbone, config.dropout, cross=True) for _ in range(config.decoder_layers))
         self.span_positions = nn.Embedding(MAX_SPAN_PIECES + 1, backbone.hidden)
@@ -74,8 +81,12 @@ class RiseNetwork(nn.Module):
 
     def encode(self, inputs: Inputs) -> Tensor:
         """Return the states of every piece, [B, L, D]."""
-        states: Tensor = self.encoder(inputs.ids_BL, inputs.types_BL, inputs.mask_BL)
+        states: Tensor = self.encoder(inputs.ids_BL, inputs.types_BL, inputs.mask_BL, self.embed(inputs.condition_B))
         return states
+
+    def embed(self, condition_B: Tensor) -> Tensor | None:
+        """Return what each row's condition adds to the embeddings of all its pieces, [B, 1, D]."""
+        return None if self.conditions is None else self.conditions(condition_B)[:, None, :]
 
     def score_edits(self, states_BLD: Tensor, firsts_BW: Tensor) -> Tensor:
         """Return log-probabilities [B, W, 4] in the Op order, read at each word's first piece."""

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from riseq.core.edits import Op
-from riseq.model.inputs import encode_context
+from riseq.model.inputs import Condition, encode_context
 from riseq.model.network import Inputs, RiseNetwork, Spans
 from riseq.model.transformer import Attention, Layer
 from riseq.text.pieces import Pieces
@@ -168,4 +168,5 @@ def _make_inputs(pieces: Pieces, context: Sequence[str], question: str) -> Input
     ids_BL = torch.tensor([[*before, *chain.from_iterable(cuts)]])
     types_BL = (torch.arange(ids_BL.shape[1]) >= len(before)).long()[None]
     firsts_BW = torch.tensor([list(accumulate(map(len, cuts[:-2]), initial=len(before)))])
-    return Inputs(ids_BL, types_BL, torch.ones_like(ids_BL, dtype=torch.bool), firsts_BW)
+    condition_B = torch.tensor([Condition.GROUNDED])
+    return Inputs(ids_BL, types_BL, torch.ones_like(ids_BL, dtype=torch.bool), firsts_BW, condition_B)

@@ -121,10 +121,10 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(Layer(config, dropout, cross=False) for _ in range(config.layers))
         self.bias = nn.Embedding(config.relative_buckets, config.heads) if config.relative_buckets else None
 
-    def forward(self, ids_BL: Tensor, types_BL: Tensor, mask_BL: Tensor) -> Tensor:
-        """Return the pieces' states; ``mask_BL`` is true at real pieces."""
+    def forward(self, ids_BL: Tensor, types_BL: Tensor, mask_BL: Tensor, added: Tensor | None = None) -> Tensor:
+        """Return the pieces' states; ``mask_BL`` is true at real pieces, ``added`` joins the embeddings' sum."""
         positions_L = torch.arange(ids_BL.shape[1], device=ids_BL.device)
-        x = self.embeddings(ids_BL, positions_L[None, :], types_BL)
+        x = self.embeddings(ids_BL, positions_L[None, :], types_BL, added)
         mask = padding_mask(mask_BL, x.dtype)
         if self.bias is not None:
             buckets_LL = relative_buckets(positions_L, self.bias.num_embeddings)

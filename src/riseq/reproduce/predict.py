@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from riseq import __version__
-from riseq.data.dataset import data_root, find_dataset, load_dataset
+from riseq.data.dataset import load_dataset, locate_dataset
 from riseq.hub import find_default_model
 from riseq.jobs import Journal, OtherSettings, digest, journal_path
 from riseq.metrics.scores import Scores, score
@@ -75,7 +74,7 @@ class PredictionJob:
             # A user's own system may change under its name, and so may a model.
             "system's file": digest(Path(file)) if colon else None,
             "model": None if model is None else digest(model) or str(model),
-            "data": digest(Path(find_dataset(dataset, data_root(os.environ)))),
+            "data": digest(Path(locate_dataset(dataset))),
             "rows": self.limit,
             "passes": SAVED_PASSES if self.system == EDITING else None,
         }

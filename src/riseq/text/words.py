@@ -7,12 +7,15 @@ see; its span is what the user wrote.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
 from tokenizers import PreTokenizedString
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
+
+from riseq.text.lexicon import find_stem, is_content
 
 # On printable ASCII, BERT's basic tokens are runs of letters and digits, and single punctuation marks.
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9 ]")
@@ -46,6 +49,11 @@ def split(text: str) -> list[Word]:
 def forms(text: str) -> list[str]:
     """Return the forms of the words of ``text``."""
     return _ASCII_WORD.findall(text.lower()) if _is_plain(text) else [word.form for word in split(text)]
+
+
+def find_stems(texts: Iterable[str]) -> set[str]:
+    """Return the stems of the content words of ``texts``."""
+    return {find_stem(form) for text in texts for form in forms(text) if is_content(form)}
 
 
 def _is_plain(text: str) -> bool:

@@ -5,36 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from pathlib import Path
 
 import numpy as np
 
 from riseq.core.edits import MARKER, Op
 from riseq.core.levenshtein import gold_edits
-from riseq.core.phrases import PhraseVocabulary
 from riseq.text.lexicon import AFTER_OBJECT, HE, IT, SHE, VAGUE_WORDS
 from riseq.text.words import forms
-from riseq.train.corpus import load_pairs, split_pair
-from riseq.train.settings import RiseSettings
 from riseq.types import Example
 
 _PRONOUNS = {"man": HE, "woman": SHE, "thing": IT}
 """What each kind of thing is called again, by role."""
 _KIND_OF = {form: kind for kind, forms_of_kind in _PRONOUNS.items() for form in forms_of_kind}
-
-
-def gather_examples(settings: RiseSettings, rng: np.random.Generator) -> tuple[list[Example], PhraseVocabulary]:
-    """Return the training pairs with what is made from them, and the phrases of the pairs as they came."""
-    plain, answered = list[Example](), list[Example]()
-    for name, pairs in load_pairs(settings):
-        (answered if ".qa" in Path(name).name else plain).extend(pairs)
-    examples = plain + answered
-    phrases = PhraseVocabulary.from_pairs(map(split_pair, examples), settings.phrases, settings.min_count)
-    answers = [utterance for e in answered for utterance in e.context[1::2]]
-    made = drop_answers(answered, settings.drop_answers, rng)
-    made += borrow_answers(plain, answers, settings.borrow_answers, rng)
-    made += swap_entities(examples, settings.swap, rng)
-    return examples + made, phrases
 
 
 def drop_answers(examples: Sequence[Example], share: float, rng: np.random.Generator) -> list[Example]:

@@ -13,7 +13,7 @@ from riseq.core.edits import MARKER
 from riseq.core.packed import Interner, Packed, pack
 from riseq.core.phrases import PhraseVocabulary
 from riseq.data.dataset import load_dataset
-from riseq.model.inputs import encode_context, take_ragged
+from riseq.model.inputs import PAPER_WINDOW, Condition, ContextWindow, encode_context, take_ragged
 from riseq.text.pieces import Pieces
 from riseq.text.words import forms
 from riseq.train.actions import Actions, Index, gold_actions, reach
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MAX_WORDS = 40
 """A longer question or target is left out of training: CANARD has one in a thousand, and the scores stop at 30."""
+GROUNDED_SUFFIX = "+grounded"
+"""What stands after the name of a set whose questions are asked with the grounded condition."""
 TOGETHER = 64
 """Batches that are sorted by length together: more would make their order less random, fewer their padding larger."""
 
@@ -38,6 +40,8 @@ class Corpus:
     sources: Packed
     targets: Packed
     has_context: NDArray[np.bool_]
+    condition: Index
+    """What the network is told with each pair, a ``Condition``."""
     examples: tuple[Example, ...]
 
     def __len__(self) -> int:
@@ -76,20 +80,36 @@ def load_pairs(settings: TrainSettings) -> list[tuple[str, list[Example]]]:
 
 
 def build_corpus(
-    examples: Iterable[Example], interner: Interner, pieces: Pieces, max_words: int | None = None
+    pairs: Iterable[tuple[Example, Condition]],
+    interner: Interner,
+    pieces: Pieces,
+    max_words: int | None = None,
+    window: ContextWindow = PAPER_WINDOW,
 ) -> Corpus:
     """Return the examples as packed integers; pairs with more than ``max_words`` words on a side are left out."""
-    kept, sources, targets, contexts = [], [], [], []
-    for example in examples:
+    kept, sources, targets, contexts, conditions = [], [], [], [], []
+    for example, condition in pairs:
         source, target = split_pair(example)
         if max_words is not None and max(len(source), len(target)) > max_words + 1:
             continue
         kept.append(example)
         sources.append(source)
         targets.append(target)
-        contexts.append(encode_context(pieces, example.context).ids)
+        contexts.append(encode_context(pieces, example.context, window).ids)
+        conditions.append(condition)
     has_context = np.array([bool(example.context) for example in kept], dtype=np.bool_)
-    return Corpus(pack(contexts), interner.pack(sources), interner.pack(targets), has_context, tuple(kept))
+    condition_N = np.array(conditions, dtype=np.int64)
+    packed = pack(contexts), interner.pack(sources), interner.pack(targets)
+    return Corpus(*packed, has_context, condition_N, tuple(kept))
+
+
+def load_corpus(
+    name: str, interner: Interner, pieces: Pieces, window: ContextWindow = PAPER_WINDOW, limit: int | None = None
+) -> Corpus:
+    """Return the set called ``name``; one that ends in ``+grounded`` is asked with the grounded condition."""
+    condition = Condition.GROUNDED if name.endswith(GROUNDED_SUFFIX) else Condition.UNKNOWN
+    examples = load_dataset(name.removesuffix(GROUNDED_SUFFIX))[:limit]
+    return build_corpus([(example, condition) for example in examples], interner, pieces, None, window)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,12 +56,14 @@ class Policy:
         contexts = take_ragged(corpus.contexts.values, corpus.contexts.offsets, states.example)
         words = states.words.values.astype(np.int64), states.words.lengths
         table = self.table.values, self.table.offsets
-        return collate(contexts, words, table, self.sep_id, self.pad_id, pad_width)
+        condition = corpus.condition[states.example]
+        return collate(contexts, words, table, self.sep_id, self.pad_id, pad_width, condition)
 
     def send(self, batch: Batch) -> Inputs:
         """Return the batch on the device."""
         firsts = batch.firsts_BW[:, :-1]
-        return Inputs(self.put(batch.ids_BL), self.put(batch.types_BL), self.put(batch.mask_BL), self.put(firsts))
+        arrays = (batch.ids_BL, batch.types_BL, batch.mask_BL, firsts, batch.condition_B)
+        return Inputs(*(self.put(array) for array in arrays))
 
     def send_spans(self, spans: SpanBatch) -> Spans:
         """Return the spans on the device."""

@@ -10,13 +10,13 @@ import torch
 from numpy.typing import NDArray
 
 from riseq.core.packed import Interner
-from riseq.data.dataset import load_dataset
 from riseq.data.tables import write_rows
 from riseq.metrics.scores import Scores, score
 from riseq.model.checkpoint import load_checkpoint
+from riseq.model.folder import read_window
 from riseq.model.network import Ensemble, pick_device
 from riseq.text.pieces import Pieces
-from riseq.train.corpus import Corpus, Lexicon, build_corpus
+from riseq.train.corpus import Corpus, Lexicon, load_corpus
 from riseq.train.policy import Policy
 from riseq.types import InputError
 
@@ -36,7 +36,8 @@ def score_models(
     """
     first = load_checkpoint(folders[0])
     interner = Interner(word for phrase in first.phrases for word in phrase)
-    corpora = {name: build_corpus(load_dataset(name), interner, first.pieces) for name in names}
+    window = read_window(first.facts)
+    corpora = {name: load_corpus(name, interner, first.pieces, window) for name in names}
     lexicon = Lexicon(interner, first.pieces, first.phrases)
     chosen = pick_device(device)
     network = first.network.to(chosen) if len(folders) == 1 else load_ensemble(folders, lexicon, chosen)

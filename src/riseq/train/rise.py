@@ -17,16 +17,15 @@ from torch import Tensor
 
 from riseq.core import batch as core
 from riseq.core.packed import Interner, Packed
-from riseq.data.dataset import load_dataset
 from riseq.model.backbone import initialise, load_backbone
 from riseq.model.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from riseq.model.inputs import Batch, SpanBatch, find_spans
+from riseq.model.inputs import Batch, ContextWindow, SpanBatch, find_spans
 from riseq.model.network import Inputs, NetworkConfig, RiseNetwork, pick_device
 from riseq.text.pieces import Pieces
 from riseq.train import actions
 from riseq.train.actions import Actions, Floats, Index, Scores, Seeds
-from riseq.train.augment import gather_examples
-from riseq.train.corpus import MAX_WORDS, Lexicon, StatePool, States, build_corpus, cut_batches, take_rows
+from riseq.train.corpus import MAX_WORDS, Lexicon, StatePool, States, build_corpus, cut_batches, load_corpus, take_rows
+from riseq.train.mixture import gather_pairs
 from riseq.train.policy import GraphedEncoder, Policy
 from riseq.train.predictions import load_ensemble, predict_passes
 from riseq.train.processes import Processes
@@ -79,15 +78,16 @@ class RiseTask:
         torch.manual_seed(settings.seed)
         backbone = load_backbone(settings.backbone, settings.keep_layers)
         pieces = Pieces.load(backbone.tokenizer)
-        examples, phrases = gather_examples(settings, make_rng(settings.seed, Stream.DATA))
+        pairs, phrases = gather_pairs(settings, make_rng(settings.seed, Stream.DATA))
         interner = Interner(word for phrase in phrases for word in phrase)
-        self.corpus = build_corpus(examples, interner, pieces, MAX_WORDS)
-        dev = {name: load_dataset(name)[: settings.limit] for name in settings.dev}
-        self.dev_corpora = {name: build_corpus(found, interner, pieces) for name, found in dev.items()}
-        self.dev: Mapping[str, Sequence[Example]] = dev
+        window = ContextWindow(settings.utterance_pieces, settings.utterances, settings.context_pieces)
+        self.corpus = build_corpus(pairs, interner, pieces, MAX_WORDS, window)
+        dev = {name: load_corpus(name, interner, pieces, window, settings.limit) for name in settings.dev}
+        self.dev_corpora = dev
+        self.dev: Mapping[str, Sequence[Example]] = {name: corpus.examples for name, corpus in dev.items()}
         self.lexicon = Lexicon(interner, pieces, phrases)
         decoder = settings.decoder_layers, settings.decoder_input
-        config = NetworkConfig(backbone.config, len(phrases), *decoder, settings.dropout)
+        config = NetworkConfig(backbone.config, len(phrases), *decoder, settings.dropout, settings.grounded)
         self.network = RiseNetwork(config, pieces.cls_id)
         initialise(self.network, backbone, [pieces.encode(phrase) for phrase in phrases])
         if settings.start is not None:

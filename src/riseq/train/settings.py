@@ -70,6 +70,15 @@ class RiseSettings(TrainSettings):
     # The data
     drop_answers: float = 0.0  # share of examples with answers (files named .qa) that are also used without them
     borrow_answers: float = 0.0  # share of examples without answers that are also used with some from elsewhere
+    everyday: tuple[str, ...] = ()  # files of everyday dialogues, or sets' names
+    everyday_copies: int = 4  # how often each everyday question is learnt from in an epoch, its forms in turn
+    grounded: bool = False  # the network is told whether only what the dialogue said goes
+    with_truth: tuple[str, ...] = ()  # sets of which a quarter of the pairs is also used without being told that
+    unrelated: float = 0.0  # questions after unrelated dialogues, where they stay, as a share of the pairs
+    foreign: float = 0.0  # pairs with a foreign dialogue before theirs, as a share of the pairs
+    utterance_pieces: int | None = 30  # the cut of each utterance; none: whole
+    utterances: int | None = 6  # how many of the last are read; none: all
+    context_pieces: int | None = None  # the most pieces of a dialogue that are read, the latest first
     swap: float = 0.0  # extra examples with entities of another kind, as a share of the training pairs
     # The method
     method: Literal["rise", "mle", "epsilon"] = "rise"  # rise; mle is -MLD; epsilon is -DPS

@@ -95,7 +95,8 @@ class OnnxBackend:
     def score(self, batch: Batch) -> OnnxScores:
         """Return the scores of ``batch``."""
         mask = batch.mask_BL
-        feeds = {"ids": batch.ids_BL, "types": batch.types_BL, "mask": mask, "firsts": batch.firsts_BW[:, :-1]}
+        firsts, condition = batch.firsts_BW[:, :-1], batch.condition_B
+        feeds = {"ids": batch.ids_BL, "types": batch.types_BL, "mask": mask, "firsts": firsts, "condition": condition}
         edits, states, pieces = self._encoder.run(
             ["edits", "states", "pieces"], {name: feed for name, feed in feeds.items() if name in self._takes}
         )

@@ -63,7 +63,7 @@ class TorchBackend:
 
     def score(self, batch: Batch) -> TorchScores:
         """Return the scores of ``batch``."""
-        arrays = (batch.ids_BL, batch.types_BL, batch.mask_BL, batch.firsts_BW[:, :-1])
+        arrays = (batch.ids_BL, batch.types_BL, batch.mask_BL, batch.firsts_BW[:, :-1], batch.condition_B)
         inputs = Inputs(*(self.put(array) for array in arrays))
         with torch.inference_mode(), self.autocast():
             states = self.network.encode(inputs)
