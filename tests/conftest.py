@@ -17,6 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def pytest_configure() -> None:
     """Name the paper's data sets beside the checkout for the session, where nobody named a folder."""
+    # Tiny networks only wait for each other's threads, the more the busier the machine.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     beside = ROOT.parent / "shared" / "data"
     if not os.environ.get("RISEQ_DATA") and beside.is_dir():
         os.environ["RISEQ_DATA"] = str(beside)
