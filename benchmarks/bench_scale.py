@@ -24,11 +24,11 @@ from itertools import islice
 from pathlib import Path
 
 from results import EVERYDAY, ROOT, describe_run, format_table, make_examples, say_met, write_section
-from riseq.cli.shared import SystemChoice
 from riseq.data.tables import read_records
 from riseq.scale.blocks import split_file
 from riseq.scale.run import BLOCK_ROWS, open_run
 from riseq.scale.storage import find_sources
+from riseq.systems.registry import SystemChoice
 from riseq.types import Example
 
 WORKERS = 2

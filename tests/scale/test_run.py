@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 
 from riseq.cli import main
-from riseq.cli.ray import Spread, load_same, simplify_folder
-from riseq.cli.shared import SystemChoice
-from riseq.cli.simplify import Handling, simplify_file
+from riseq.cli.simplify import Handling, simplify_file, simplify_folder
 from riseq.controls import Controls
 from riseq.data.tables import write_rows
+from riseq.scale import Spread
 from riseq.scale.run import MANIFEST, describe_worker, open_run
-from riseq.scale.workers import MAX_DEATHS
-from riseq.systems.protocol import Origin, System
+from riseq.scale.workers import MAX_DEATHS, load_same
+from riseq.systems import Origin, System
+from riseq.systems.registry import SystemChoice
 from riseq.types import Example, InputError, Simplification
 from tiny_model import make_checkpoint, make_examples, save_tiny
 

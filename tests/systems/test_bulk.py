@@ -8,8 +8,8 @@ import pytest
 
 from riseq.data.rows import BadRow
 from riseq.data.tables import Record
+from riseq.systems import Origin
 from riseq.systems.bulk import LARGEST_CHUNK, Simplified, simplify_rows
-from riseq.systems.protocol import Origin
 from riseq.types import Example, InputError, Simplification
 
 

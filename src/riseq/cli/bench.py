@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from riseq.cli.options import ModelOption
-from riseq.cli.shared import load_set_or_examples, take_evenly
+from riseq.cli import ModelOption, load_set_or_examples, take_evenly
 from riseq.types import InputError
 
 

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from riseq.cli.options import SkipBadOption, ThreadsOption
-from riseq.cli.shared import load_set, notify, open_console
+from riseq.cli import SkipBadOption, ThreadsOption, load_set, notify, open_console
 from riseq.types import InputError
 
 
@@ -41,7 +40,7 @@ def calibrate(
     from riseq.engine.simplifier import Simplifier
     from riseq.files import write_json
     from riseq.model.folder import is_exported, load_exported
-    from riseq.terminal.progress import track
+    from riseq.terminal import track
 
     if not is_exported(model):
         raise InputError(f"{model}: expected the folder of an exported model; riseq export makes one")

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from riseq.cli.options import DEFAULT_SYSTEM, ModelOption, SkipBadOption, SystemOption
-from riseq.cli.shared import load_set, open_console
+from riseq.cli import DEFAULT_SYSTEM, ModelOption, SkipBadOption, SystemOption, load_set, open_console
 from riseq.systems.registry import load_system
 
 
@@ -68,7 +67,7 @@ def evaluate(
             scores["confidence"] = {"ece": reliability.error, "auc": reliability.discrimination}
         typer.echo(json.dumps(scores))
         return
-    from riseq.terminal.tables import show_scores
+    from riseq.terminal.results import show_scores
 
     console = open_console()
     show_scores(console, {system: evaluation.scores})

@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from riseq.cli.options import ContextOption, ModelOption, add_options, list_fields, take_options
-from riseq.cli.shared import SystemChoice, make_example, names_file, open_console
+from riseq.cli import ContextOption, ModelOption, add_options, make_example, names_file, open_console, take_options
 from riseq.controls import Controls
+from riseq.systems.registry import SystemChoice
 from riseq.types import InputError
 
 
-@add_options(list_fields(Controls))
+@add_options(Controls)
 def explain(
     question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False, help="A question in quotes.")],
     context: ContextOption = None,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from riseq.cli.shared import FAILED, load_set_or_examples, notify, open_console, take_evenly
+from riseq.cli import FAILED, load_set_or_examples, notify, open_console, take_evenly
 from riseq.extras import needs_extra
 
 _CHECKED = 1_000

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from riseq.cli.options import ModelOption, SetArgument, SkipBadOption, ThreadsOption
-from riseq.cli.shared import load_set, open_console
+from riseq.cli import ModelOption, SetArgument, SkipBadOption, ThreadsOption, load_set, open_console
 
 
 def passes(
@@ -33,7 +32,7 @@ def passes(
     from riseq.calibrate.report import show_stopping
     from riseq.engine.simplifier import Simplifier
     from riseq.metrics.passes import measure_stopping
-    from riseq.terminal.progress import track
+    from riseq.terminal import track
 
     examples = load_set(file, skip_bad, need_target=True)
     engine = Simplifier.load(model, threads=threads, max_passes=most, calibrated=not uncalibrated)

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from riseq.cli.options import DEFAULT_SYSTEM, LimitOption, ModelOption, SystemOption
-from riseq.cli.shared import notify
+from riseq.cli import DEFAULT_SYSTEM, LimitOption, ModelOption, SystemOption, notify
 
 
 def predict(

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from riseq.cli.options import LimitOption
-from riseq.cli.shared import FAILED, notify
+from riseq.cli import FAILED, LimitOption, notify
 from riseq.types import InputError
 
 if TYPE_CHECKING:

@@ -7,13 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from riseq.cli.options import add_options, list_fields
-from riseq.cli.shared import notify
+from riseq.cli import add_options, notify
 from riseq.extras import needs_extra
 from riseq.server.settings import Settings, load_settings
 
 
-@add_options(field for field in list_fields(Settings) if field.panel is not None)
+@add_options(Settings)
 def serve(
     config: Annotated[
         Path | None,

@@ -8,48 +8,46 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from riseq.cli.options import (
+from riseq.cli import (
+    BAD_ROWS,
     DEFAULT_SYSTEM,
+    INCOMPLETE,
     ContextOption,
     ModelOption,
     SystemOption,
     ThreadsOption,
     add_options,
-    list_fields,
-    take_options,
-)
-from riseq.cli.ray import Spread, simplify_folder
-from riseq.cli.shared import (
-    BAD_ROWS,
-    SystemChoice,
     count,
     make_example,
     names_file,
     notify,
     open_console,
-    show_progress,
+    take_options,
 )
 from riseq.controls import Controls
-from riseq.data.source import STDOUT
+from riseq.files import STDOUT
 from riseq.jobs import Journal, digest, journal_path
+from riseq.scale import Spread
+from riseq.systems.registry import SystemChoice
 from riseq.types import InputError
 
 if TYPE_CHECKING:
     from riseq.data.rows import BadRow
     from riseq.data.tables import Record
+    from riseq.systems import System
     from riseq.systems.bulk import Simplified
-    from riseq.systems.protocol import System
 
 
-@add_options(list_fields(Controls), before="threads")
-@add_options(list_fields(Spread))
+@add_options(Controls, before="threads")
+@add_options(Spread)
 def simplify(
     source: Annotated[
         str,
@@ -202,6 +200,7 @@ def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Han
     """Write the results of a file to ``output``, which appears when the last one is there; return the exit code."""
     from riseq.data.rows import BadRow, BadRows, result_row
     from riseq.data.tables import check_output
+    from riseq.terminal import show_progress
 
     check_output(output)
     again = _can_go_back(source)
@@ -220,7 +219,7 @@ def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Han
         try:
             results = _simplify(source, system, skip=before)
             # Closed, so that the bar is gone before anything else is printed.
-            with closing(show_progress(results, total, system.name, before)) as outcomes:
+            with closing(show_progress(results, total, system.name, notify, before)) as outcomes:
                 for outcome in outcomes:
                     if not isinstance(outcome, BadRow):
                         journal.add({"result": result_row(outcome.example, outcome.result)})
@@ -239,6 +238,52 @@ def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Han
     if bad:
         notify(f"left out {count(bad, 'bad row')} of {written + bad:,}; the reasons are in {bad_rows_path(output)}")
     return handling.code(bad)
+
+
+def simplify_folder(
+    source: str, output: str, choice: SystemChoice, handling: Handling, spread: Spread, resume: bool = False
+) -> int:
+    """Write the results of the files that ``source`` stands for into the folder ``output``; return the exit code."""
+    from riseq.scale.run import describe_worker, open_run
+    from riseq.scale.storage import display_name
+    from riseq.scale.workers import load_same, prepare
+    from riseq.terminal import show_progress
+
+    if handling.strict:
+        raise InputError(
+            "--strict goes with one process, which reads every row before it begins; not with --engine ray"
+        )
+    spread.check(choice.threads)
+    choice = prepare(choice, spread.gpus)
+    threads = choice.threads or 1
+    settings = choice.resolve().settings()
+    make_system = partial(load_same, choice, settings)
+    shown = display_name(output)
+    with open_run(source, output, make_system, settings, threads=threads, resume=resume, **asdict(spread)) as run:
+        if run.done:
+            notify(f"going on after {count(run.done, 'finished row')}")
+        if run.missing and not run.has_room:
+            worker = describe_worker(threads, spread.gpus)
+            notify(f"no machine of the cluster has room for a worker with {worker} yet: waiting for one")
+        try:
+            rows, blocks = run.manifest.rows, run.results()
+            progress = show_progress(blocks, rows, choice.system, notify, run.done, lambda one: one.block.rows)
+            with closing(progress):
+                for _ in progress:
+                    pass
+        except KeyboardInterrupt:
+            notify(f"finished blocks are kept in {shown}; the same command with --resume goes on")
+            raise
+        manifest = run.finish()
+    for failure in manifest.failures:
+        notify(f"{failure['block']}: {count(failure['rows'], 'row')} not done: {failure['reason']}")
+    notify(f"wrote {count(manifest.written, 'question')} to {shown}")
+    if manifest.bad:
+        notify(f"left out {count(manifest.bad, 'bad row')} of {manifest.rows:,}; the reasons are in {shown}/_bad")
+    if manifest.failures:
+        notify(f"{count(len(manifest.failures), 'block')} not done; the same command with --resume tries again")
+        return INCOMPLETE
+    return handling.code(manifest.bad)
 
 
 def bad_rows_path(output: Path) -> Path:
@@ -266,7 +311,7 @@ def _count_rows(source: str, strict: bool) -> int:
 
 
 def _simplify(source: str, system: System, skip: int = 0) -> Iterator[Simplified | BadRow]:
-    from riseq.data.source import name_source
+    from riseq.files import name_source
     from riseq.systems.bulk import LARGEST_CHUNK, simplify_rows
 
     largest = LARGEST_CHUNK if _can_go_back(source) else 1

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from riseq.cli.options import Resume
-from riseq.cli.shared import notify
+from riseq.cli import notify
 from riseq.types import InputError
 
 
@@ -20,7 +19,8 @@ def train(
     ] = None,
     named: Annotated[str | None, typer.Option("--recipe", metavar="RECIPE", help="The recipe, by an option.")] = None,
     resume: Annotated[
-        Resume, typer.Option("--resume", help="auto goes on where the run in FOLDER stopped, or starts it.")
+        Literal["auto", "none"],
+        typer.Option("--resume", help="auto goes on where the run in FOLDER stopped, or starts it."),
     ] = "none",
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Instead of the recipe's.")] = None,
     change: Annotated[

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from riseq.cli.options import SetArgument, SkipBadOption
-from riseq.cli.shared import count, load_set, notify, open_console
+from riseq.cli import SetArgument, SkipBadOption, count, load_set, notify, open_console
 
 COVERAGE_SIZES = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000)
 
@@ -36,7 +35,7 @@ def vocab(
     from riseq.core.edits import MARKER
     from riseq.core.phrases import PhraseVocabulary
     from riseq.files import check_writable, write_text
-    from riseq.terminal.tables import show_coverage
+    from riseq.terminal.results import show_coverage
     from riseq.text.words import forms
 
     if output is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from riseq.data.rows import BadRow, FieldError, OnBad, describe, sift, take, take_text, take_utterances
-from riseq.data.source import check_source, decode_line, name_source, open_source, read_lines, read_text
+from riseq.files import check_source, decode_line, name_source, open_source, read_lines, read_text
 from riseq.types import Example, InputError
 
 PAPER_TURNS = 3

@@ -11,8 +11,7 @@ from typing import BinaryIO
 
 from riseq.data import formats
 from riseq.data.rows import COLUMNS, BadRow, FieldError, OnBad, ReadDialogue, Rows, parse_example, sift
-from riseq.data.source import STDIN, STDOUT, check_source, name_source, open_source
-from riseq.files import check_writable, compress, replace_file
+from riseq.files import STDIN, STDOUT, check_source, check_writable, compress, name_source, open_source, replace_file
 from riseq.types import Example, InputError
 
 

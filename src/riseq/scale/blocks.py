@@ -15,8 +15,8 @@ from typing import Any, BinaryIO, cast
 from riseq.data.dialogue import read_context
 from riseq.data.formats import check_pyarrow, read_parquet
 from riseq.data.rows import BadRow
-from riseq.data.source import read_lines
 from riseq.data.tables import Record, find_format, parse_rows
+from riseq.files import read_lines
 from riseq.scale.storage import Source
 from riseq.types import InputError
 

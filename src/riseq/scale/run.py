@@ -14,15 +14,15 @@ from time import perf_counter
 from typing import Any
 
 from riseq.jobs import check_same
+from riseq.scale import FORMATS
 from riseq.scale.blocks import Block, split_file
 from riseq.scale.storage import Folder, find_folder, find_sources
 from riseq.scale.workers import BAD, BlockResult, connect, define_worker, get_result, has_room, import_ray, run_blocks
-from riseq.systems.protocol import System
+from riseq.systems import System
 from riseq.types import InputError
 
 BLOCK_ROWS = 2_048
 """Rows of a block: two of the engine's windows, half a minute of work for one core, and all a killed worker loses."""
-FORMATS = ("parquet", "jsonl")
 MANIFEST = "_riseq.json"
 
 

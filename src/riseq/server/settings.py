@@ -25,7 +25,8 @@ def _setting(
 ) -> Any:
     """Return the field of a setting; one without a panel is no flag of ``riseq serve``."""
     made: dict[str, Any] = {"default_factory": list} if default == [] else {"default": default}
-    return field(**made, repr=repr, metadata={"help": help, "panel": panel, "metavar": metavar, "bounds": bounds})
+    shown = {"help": help, "panel": panel, "metavar": metavar, "flag": panel is not None}
+    return field(**made, repr=repr, metadata={**shown, "bounds": bounds})
 
 
 _seconds = partial(_setting, metavar="SECONDS", gt=0, le=3_600)

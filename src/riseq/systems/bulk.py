@@ -9,7 +9,7 @@ from time import perf_counter
 
 from riseq.data.rows import BadRow
 from riseq.data.tables import Record
-from riseq.systems.protocol import System
+from riseq.systems import System
 from riseq.types import Example, InputError, Simplification
 
 LARGEST_CHUNK = 4_096

@@ -16,9 +16,8 @@ from typing import Any
 
 from riseq.data.formats import read_jsonl
 from riseq.data.rows import BadRow
-from riseq.data.source import name_source, open_source
 from riseq.data.tables import write_rows
-from riseq.files import write_json
+from riseq.files import name_source, open_source, write_json
 from riseq.text.words import forms
 from riseq.types import Example, InputError, Simplification, Step
 
