@@ -16,10 +16,7 @@ def data(context: typer.Context) -> None:
 
 
 @app.command()
-def stats(
-    file: SetArgument,
-    skip_bad: SkipBadOption = False,
-) -> None:
+def stats(file: SetArgument, skip_bad: SkipBadOption = False) -> None:
     """Show what is in a data set.
 
     Its size, how long its dialogues, questions and targets are,

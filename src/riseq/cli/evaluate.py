@@ -15,12 +15,7 @@ from riseq.systems.registry import load_system
 def evaluate(
     data: Annotated[
         Path,
-        typer.Option(
-            "--data",
-            "-d",
-            metavar="FILE",
-            help="A file with targets, or a set's name under RISEQ_DATA.",
-        ),
+        typer.Option("--data", "-d", metavar="FILE", help="A file with targets, or a set's name under RISEQ_DATA."),
     ],
     system: SystemOption = DEFAULT_SYSTEM,
     model: ModelOption = None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -259,7 +259,7 @@ def simplify_folder(
     settings = choice.resolve().settings()
     make_system = partial(load_same, choice, settings)
     shown = display_name(output)
-    with open_run(source, output, make_system, settings, threads=threads, resume=resume, **asdict(spread)) as run:
+    with open_run(source, output, make_system, settings, spread, threads, resume) as run:
         if run.done:
             notify(f"going on after {count(run.done, 'finished row')}")
         if run.missing and not run.has_room:

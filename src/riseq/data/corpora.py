@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from riseq.data.rows import BadRow, FieldError, OnBad, describe, sift, take, take_text, take_utterances
 from riseq.files import check_source, decode_line, name_source, open_source, read_lines, read_text
 from riseq.types import Example, InputError
+
+T = TypeVar("T")
 
 PAPER_TURNS = 3
 """How many of the last turns the paper's models read."""
@@ -56,9 +59,6 @@ PAPER = Convention()
 """The paper's convention, without answers."""
 
 
-_BLANK = " \t\r\n"
-
-
 def read_objects(path: str | Path) -> Iterator[tuple[int, dict[str, object]] | BadRow]:
     """Yield each object of the list in the file at ``path`` with its line."""
     name, text = name_source(path), read_text(path)
@@ -90,8 +90,24 @@ def read_objects(path: str | Path) -> Iterator[tuple[int, dict[str, object]] | B
             raise InputError(f"{name}:{here}: broken JSON: got {got}, expected ',' or ']'")
 
 
+def _parse_objects(
+    path: str | Path, parse: Callable[[dict[str, object]], Iterable[T | FieldError]]
+) -> Iterator[T | BadRow]:
+    """Yield what ``parse`` makes of each object at ``path``; an error it raises or yields is a bad row."""
+    for outcome in read_objects(path):
+        if isinstance(outcome, BadRow):
+            yield outcome
+            continue
+        line, row = outcome
+        try:
+            for found in parse(row):
+                yield BadRow(name_source(path), line, str(found)) if isinstance(found, FieldError) else found
+        except FieldError as error:
+            yield BadRow(name_source(path), line, str(error))
+
+
 def _skip_blank(text: str, position: int) -> int:
-    while position < len(text) and text[position] in _BLANK:
+    while position < len(text) and text[position] in " \t\r\n":
         position += 1
     return position
 
@@ -123,7 +139,7 @@ def read_canard(
 
 def _make_canard_examples(path: str | Path, split: str, convention: Convention) -> Iterator[Example | BadRow]:
     turns: list[_Turn] = []
-    for outcome in _read_turns(path):
+    for outcome in _parse_objects(path, lambda row: [_parse_turn(row)]):
         if isinstance(outcome, BadRow):
             yield outcome
         else:
@@ -132,24 +148,9 @@ def _make_canard_examples(path: str | Path, split: str, convention: Convention) 
     firsts = {turn.dialogue: turn.resolved for turn in turns if not turn.questions}
     for turn in turns:
         if turn.questions or convention.keep_first_turns:
-            yield Example(
-                id=f"canard-{split}-{turn.dialogue}-{turn.number}",
-                context=convention.show(turn.questions, turn.answers, firsts.get(turn.dialogue)),
-                question=turn.resolved,
-                target=turn.raw,
-            )
-
-
-def _read_turns(path: str | Path) -> Iterator[_Turn | BadRow]:
-    for outcome in read_objects(path):
-        if isinstance(outcome, BadRow):
-            yield outcome
-            continue
-        line, row = outcome
-        try:
-            yield _parse_turn(row)
-        except FieldError as error:
-            yield BadRow(name_source(path), line, str(error))
+            name = f"canard-{split}-{turn.dialogue}-{turn.number}"
+            context = convention.show(turn.questions, turn.answers, firsts.get(turn.dialogue))
+            yield Example(name, context, question=turn.resolved, target=turn.raw)
 
 
 def _parse_turn(row: dict[str, object]) -> _Turn:
@@ -159,14 +160,8 @@ def _parse_turn(row: dict[str, object]) -> _Turn:
     number = take(row, "Question_no", "a number")
     if type(number) is not int:
         raise FieldError(f"Question_no: got {describe(number)}, expected a whole number")
-    return _Turn(
-        dialogue=take_text(row, "QuAC_dialog_id"),
-        number=number,
-        questions=history[_TITLES::2],
-        answers=history[_TITLES + 1 :: 2],
-        raw=take_text(row, "Question"),
-        resolved=take_text(row, "Rewrite"),
-    )
+    dialogue, raw, resolved = (take_text(row, name) for name in ("QuAC_dialog_id", "Question", "Rewrite"))
+    return _Turn(dialogue, number, history[_TITLES::2], history[_TITLES + 1 :: 2], raw, resolved)
 
 
 _TOPICS, _RESOLVED = "evaluation_topics_", "evaluation_topics_annotated_resolved_"
@@ -207,19 +202,7 @@ def _make_cast_examples(topics: str | Path, forms: Path, convention: Convention)
             yield outcome
         else:
             resolved[outcome[0]] = outcome[1]
-    for topic in read_objects(topics):
-        if isinstance(topic, BadRow):
-            yield topic
-            continue
-        line, row = topic
-        try:
-            for example in _read_topic(row, resolved, convention):
-                if isinstance(example, Example):
-                    yield example
-                else:
-                    yield BadRow(name_source(topics), line, f"turn {example}: no resolved form in {forms.name}")
-        except FieldError as error:
-            yield BadRow(name_source(topics), line, str(error))
+    yield from _parse_objects(topics, lambda row: _read_topic(row, resolved, forms.name, convention))
 
 
 def _read_resolved(path: Path) -> Iterator[tuple[str, str] | BadRow]:
@@ -230,15 +213,14 @@ def _read_resolved(path: Path) -> Iterator[tuple[str, str] | BadRow]:
             if tab and name and text.strip():
                 yield name, text
             elif name or tab:
-                yield BadRow(
-                    str(path), number, f"got {describe(name + tab + text)}, expected TOPIC_TURN, a tab and a text"
-                )
+                got = describe(name + tab + text)
+                yield BadRow(str(path), number, f"got {got}, expected TOPIC_TURN, a tab and a text")
 
 
 def _read_topic(
-    topic: Mapping[str, object], resolved: Mapping[str, str], convention: Convention
-) -> Iterator[Example | str]:
-    """Yield the topic's examples, or the name of a turn that ``resolved`` lacks.
+    topic: Mapping[str, object], resolved: Mapping[str, str], file: str, convention: Convention
+) -> Iterator[Example | FieldError]:
+    """Yield the topic's examples, or an error for a turn that ``resolved``, which is from ``file``, lacks.
 
     A turn without a raw form ends the topic: the contexts of the later ones would lack it.
     """
@@ -254,7 +236,7 @@ def _read_topic(
         name = f"{number}_{take(turn, 'number', 'a number')}"
         raw = take_text(turn, "raw_utterance")
         if name not in resolved:
-            yield name
+            yield FieldError(f"turn {name}: no resolved form in {file}")
         elif raws or convention.keep_first_turns is not False:
             yield Example(name, convention.show(raws, (), first), question=resolved[name], target=raw)
         if not raws:

@@ -58,11 +58,7 @@ def find_dataset(name: str | Path, root: Path | None) -> str | Path:
 
 
 def read_dataset(
-    path: str | Path,
-    *,
-    convention: Convention = PAPER,
-    on_bad: OnBad | None = None,
-    need_target: bool = False,
+    path: str | Path, *, convention: Convention = PAPER, on_bad: OnBad | None = None, need_target: bool = False
 ) -> Iterator[Example]:
     """Yield the examples of a table, or of an official CANARD or CAsT file by ``convention``."""
     if not str(path).lower().endswith((".json", ".json.gz")):

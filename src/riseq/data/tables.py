@@ -32,7 +32,7 @@ class Format:
     read: Callable[[BinaryIO, str, bool], Rows]
     """From an open file, its name in messages, and whether each row needs a target."""
     writer: Callable[[BinaryIO], formats.RowWriter]
-    check: Callable[[], None] | None = None
+    check: Callable[[], None] = lambda: None
 
 
 _JSONL = Format(formats.read_jsonl, formats.JsonlWriter)
@@ -71,8 +71,7 @@ def read_outcomes(
     """
     form = find_format(path)
     check_source(path)
-    if form.check is not None:
-        form.check()
+    form.check()
     return _parse_file(path, form, need_target, read_dialogue)
 
 
@@ -97,8 +96,7 @@ def check_output(path: str | Path) -> None:
     form = find_format(path)
     if str(path) != STDOUT:
         check_writable(path)
-    if form.check is not None:
-        form.check()
+    form.check()
 
 
 def find_format(path: str | Path) -> Format:
@@ -121,11 +119,7 @@ def _parse_file(
 
 
 def parse_rows(
-    rows: Rows,
-    name: str,
-    need_target: bool = False,
-    read_dialogue: ReadDialogue | None = None,
-    before: int = 0,
+    rows: Rows, name: str, need_target: bool = False, read_dialogue: ReadDialogue | None = None, before: int = 0
 ) -> Iterator[Record | BadRow]:
     """Yield what becomes of each row of the file called ``name``, which has ``before`` others before the first."""
     # Bad rows count, so that a row's number does not depend on what becomes of the others.

@@ -7,17 +7,15 @@ from pathlib import Path
 from typing import Unpack
 
 from riseq.controls import ControlOptions, Controls
-from riseq.extras import name_extra
+from riseq.extras import needs_extra
 from riseq.integrations import RowEditor
 from riseq.types import InputError
 
-try:
+with needs_extra("spark", __name__):
     import pandas as pd
     from pyspark.sql import DataFrame
     from pyspark.sql.functions import array, col, pandas_udf
     from pyspark.sql.types import ArrayType, StringType
-except ModuleNotFoundError as error:
-    raise name_extra("spark", error) from error
 
 
 def simplify_column(

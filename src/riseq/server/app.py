@@ -40,8 +40,7 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     @asynccontextmanager
     async def live(app: FastAPI) -> AsyncIterator[None]:  # noqa: ARG001
         batcher.start()
-        reason = await readiness.check()
-        if reason is not None:
+        if reason := await readiness.check():
             log.error("started, but not ready: %s", reason)
         yield
         await batcher.stop()

@@ -51,18 +51,15 @@ class Engine(Protocol):
     @property
     def info(self) -> EngineInfo:
         """What it is."""
-        ...
 
     def simplify(self, questions: Sequence[Question]) -> list[Simplification]:
         """Return one result a question, in order."""
-        ...
 
 
 class SimplifierEngine:
     """A trained model."""
 
     def __init__(self, simplifier: Simplifier, name: str, precision: str | None = None) -> None:
-        """Keep the model, and what to call it."""
         self.simplifier = simplifier
         kind = type(simplifier.backend).__name__.removesuffix("Backend").lower()
         self.info = EngineInfo(name, kind, precision, len(simplifier.phrases), simplifier.backend.max_pieces)
@@ -97,7 +94,6 @@ class DummyEngine:
     info = EngineInfo("dummy", "dummy")
 
     def __init__(self, seconds: float = 0.0) -> None:
-        """Keep how long each question is to last."""
         self.seconds = seconds
 
     def simplify(self, questions: Sequence[Question]) -> list[Simplification]:

@@ -31,7 +31,6 @@ class Metrics:
     """Counts of one server; several in a process don't mix."""
 
     def __init__(self, info: EngineInfo) -> None:
-        """Start all counts at zero; ``info`` is written among them."""
         self.registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
@@ -83,7 +82,6 @@ class Readiness:
     """Whether work is welcome: a real question was answered lately, if need be one of its own, and there is room."""
 
     def __init__(self, batcher: Batcher, fresh_s: float, timeout_s: float = 5.0, clock: Clock = time.monotonic) -> None:
-        """Keep the batcher, for how long a success counts, and how long a probe may take."""
         self._batcher, self._fresh_s, self._timeout_s, self._clock = batcher, fresh_s, timeout_s, clock
         self._probe: asyncio.Task[str | None] | None = None
 

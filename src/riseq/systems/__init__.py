@@ -16,11 +16,9 @@ class System(Protocol):
     @property
     def name(self) -> str:
         """The name it is called by on the command line and in tables."""
-        ...
 
     def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
         """Yield one result an example, in order, holding no more than a batch in memory."""
-        ...
 
 
 class Origin:
