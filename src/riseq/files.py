@@ -168,7 +168,12 @@ def read_lines(file: BinaryIO, name: str) -> Iterator[bytes]:
     number = 0
     try:
         for number, line in enumerate(file, 1):
-            yield _strip_mark(line, name) if number == 1 else line
+            if number == 1:
+                for magic, found in _NOT_TEXT.items():
+                    if line.startswith(magic):
+                        raise InputError(f"{name}: is {found}")
+                line = line.removeprefix(_BOM)
+            yield line
     except EOFError:
         raise InputError(f"{name}:{number + 1}: the gzip data is cut off here, expected a whole file") from None
     except (OSError, zlib.error) as error:
@@ -193,13 +198,6 @@ def decode_line(line: bytes, name: str, number: int) -> str:
 def not_utf8(error: UnicodeDecodeError) -> str:
     """Return the message about bytes that are not UTF-8."""
     return f"not UTF-8: got the byte 0x{error.object[error.start]:02x} at byte {error.start + 1} of the line"
-
-
-def _strip_mark(line: bytes, name: str) -> bytes:
-    for magic, found in _NOT_TEXT.items():
-        if line.startswith(magic):
-            raise InputError(f"{name}: is {found}")
-    return line.removeprefix(_BOM)
 
 
 def format_json(content: object) -> bytes:

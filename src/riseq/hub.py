@@ -85,9 +85,8 @@ def _fetch(name: str, revision: str | None, files: Sequence[str]) -> Path:
     # The hub, its cache and the network have dozens of kinds of failure; all of them mean that there is no model.
     except Exception as error:
         reason = next((line for line in map(str.strip, str(error).splitlines()) if line), type(error).__name__)
-        raise InputError(
-            f"{name}: no such folder, and not to be had from the Hugging Face hub: {reason[:300]}"
-        ) from error
+        missing = f"{name}: no such folder, and not to be had from the Hugging Face hub"
+        raise InputError(f"{missing}: {reason[:300]}") from error
 
 
 def _find_checkout() -> Path | None:

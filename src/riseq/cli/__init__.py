@@ -13,6 +13,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import typer
+from typer import Argument, Option
 
 from riseq import __version__
 from riseq.files import STDIN
@@ -65,7 +66,7 @@ def _print_version(wanted: bool) -> None:
 def riseq(
     context: typer.Context,
     _version: Annotated[
-        bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Show the version and exit.")
+        bool, Option("--version", "-V", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Make self-contained questions conversational."""
@@ -114,7 +115,7 @@ def _complete_system(incomplete: str) -> list[tuple[str, str]]:
 
 SystemOption = Annotated[
     str,
-    typer.Option(
+    Option(
         *("--system", "-s"),
         metavar="NAME",
         help=f"What simplifies: {', '.join(SYSTEMS)}, or FILE.py:CLASS of your own.",
@@ -123,25 +124,25 @@ SystemOption = Annotated[
 ]
 ModelOption = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--model", "-m", metavar="MODEL", help="A model's folder, or its name on the Hugging Face hub (owner/name)."
     ),
 ]
 ContextOption = Annotated[
     list[str] | None,
-    typer.Option("--context", "-c", metavar="TEXT", help="An earlier utterance, oldest first; repeat it for each."),
+    Option("--context", "-c", metavar="TEXT", help="An earlier utterance, oldest first; repeat it for each."),
 ]
 ThreadsOption = Annotated[
-    int | None, typer.Option("--threads", metavar="N", help="Use at most N cores; all of them where it is not said.")
+    int | None, Option("--threads", metavar="N", help="Use at most N cores; all of them where it is not said.")
 ]
 SetArgument = Annotated[
     Path,
-    typer.Argument(metavar="FILE", show_default=False, help="A file of questions, or a set's name under RISEQ_DATA."),
+    Argument(metavar="FILE", show_default=False, help="A file of questions, or a set's name under RISEQ_DATA."),
 ]
 LimitOption = Annotated[
-    int | None, typer.Option("--limit", metavar="N", min=1, help="Take the first N rows of each set alone.")
+    int | None, Option("--limit", metavar="N", min=1, help="Take the first N rows of each set alone.")
 ]
-SkipBadOption = Annotated[bool, typer.Option("--skip-bad", help="Go on without rows that cannot be used.")]
+SkipBadOption = Annotated[bool, Option("--skip-bad", help="Go on without rows that cannot be used.")]
 _METAVARS = {int: "N", float: "NUMBER", str: "TEXT", Path: "PATH"}
 _SHORT = {"model": "-m"}
 
@@ -190,7 +191,7 @@ def _make_parameter(field: Field[Any], kind: Any) -> inspect.Parameter:
     if field.default not in (MISSING, None, (), ""):
         default = {True: "yes", False: "no"}[field.default] if isinstance(field.default, bool) else field.default
         help = f"{help.rstrip('.')} (default {default})."
-    option = typer.Option(
+    option = Option(
         f"--{name}/--no-{name}" if kind is bool else f"--{name}",
         *([_SHORT[field.name]] if field.name in _SHORT else []),
         metavar=field.metadata.get("metavar") or _METAVARS.get(single),

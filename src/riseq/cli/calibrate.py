@@ -5,20 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from riseq.cli import SkipBadOption, ThreadsOption, load_set, notify, open_console
 from riseq.types import InputError
 
 
 def calibrate(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", show_default=False, help="An exported model's folder.")],
+    model: Annotated[Path, Argument(metavar="MODEL", show_default=False, help="An exported model's folder.")],
     data: Annotated[
         list[Path],
-        typer.Option("--data", "-d", metavar="FILE", help="A file with targets, or a set's name; repeat it for each."),
+        Option("--data", "-d", metavar="FILE", help="A file with targets, or a set's name; repeat it for each."),
     ],
     report: Annotated[
-        Path | None, typer.Option("--report", metavar="FOLDER", help="Also write a reliability plot and all numbers.")
+        Path | None, Option("--report", metavar="FOLDER", help="Also write a reliability plot and all numbers.")
     ] = None,
     threads: ThreadsOption = None,
     skip_bad: SkipBadOption = False,

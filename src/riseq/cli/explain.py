@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
+from typer import Argument
 
 from riseq.cli import ContextOption, ModelOption, add_options, make_example, names_file, open_console, take_options
 from riseq.controls import Controls
@@ -14,7 +14,7 @@ from riseq.types import InputError
 
 @add_options(Controls)
 def explain(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False, help="A question in quotes.")],
+    question: Annotated[str, Argument(metavar="QUESTION", show_default=False, help="A question in quotes.")],
     context: ContextOption = None,
     model: ModelOption = None,
     **options: Any,
@@ -33,9 +33,8 @@ def explain(
     from riseq.terminal.results import explain as show
 
     if names_file(question):
-        raise InputError(
-            f"{question}: explain takes one question in quotes; riseq simplify FILE --show-edits shows a file's edits"
-        )
+        hint = "riseq simplify FILE --show-edits shows a file's edits"
+        raise InputError(f"{question}: explain takes one question in quotes; {hint}")
     example = make_example(question, context or [])
     (result,) = SystemChoice("rise", model, take_options(Controls, options)).load().simplify([example])
     show(open_console(), result)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from riseq.cli import FAILED, load_set_or_examples, notify, open_console, take_evenly
 from riseq.extras import needs_extra
@@ -15,21 +16,19 @@ _CHECKED = 1_000
 
 
 def export(
-    checkpoint: Annotated[Path, typer.Argument(metavar="CHECKPOINT", show_default=False, help="A trained model.")],
-    output: Annotated[Path, typer.Argument(metavar="OUT", show_default=False, help="The folder to write.")],
+    checkpoint: Annotated[Path, Argument(metavar="CHECKPOINT", show_default=False, help="A trained model.")],
+    output: Annotated[Path, Argument(metavar="OUT", show_default=False, help="The folder to write.")],
     precision: Annotated[
-        str, typer.Option("--precision", "-p", metavar="KIND", help="int8 (small and fast) or float32.")
+        str, Option("--precision", "-p", metavar="KIND", help="int8 (small and fast) or float32.")
     ] = "int8",
     data: Annotated[
         Path | None,
-        typer.Option(
-            "--data", "-d", metavar="FILE", help="Check on this file or set. The example dialogues of a checkout."
-        ),
+        Option("--data", "-d", metavar="FILE", help="Check on this file or set. The example dialogues of a checkout."),
     ] = None,
     limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, help="Check on N questions, spread evenly over the set.")
+        int, Option("--limit", metavar="N", min=1, help="Check on N questions, spread evenly over the set.")
     ] = _CHECKED,
-    check: Annotated[bool, typer.Option("--check/--no-check", help="Whether to compare it with CHECKPOINT.")] = True,
+    check: Annotated[bool, Option("--check/--no-check", help="Whether to compare it with CHECKPOINT.")] = True,
 ) -> None:
     """Turn a checkpoint into a model that runs without torch.
 

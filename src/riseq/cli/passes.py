@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from riseq.cli import ModelOption, SetArgument, SkipBadOption, ThreadsOption, load_set, open_console
 
@@ -12,9 +12,9 @@ from riseq.cli import ModelOption, SetArgument, SkipBadOption, ThreadsOption, lo
 def passes(
     file: SetArgument,
     model: ModelOption = None,
-    most: Annotated[int, typer.Option("--most", metavar="N", min=1, help="Go up to N passes.")] = 5,
+    most: Annotated[int, Option("--most", metavar="N", min=1, help="Go up to N passes.")] = 5,
     uncalibrated: Annotated[
-        bool, typer.Option("--uncalibrated", help="Take every pass, with no guard, as without a calibration.")
+        bool, Option("--uncalibrated", help="Take every pass, with no guard, as without a calibration.")
     ] = False,
     threads: ThreadsOption = None,
     skip_bad: SkipBadOption = False,

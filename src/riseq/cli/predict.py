@@ -6,37 +6,33 @@ import shlex
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from riseq.cli import DEFAULT_SYSTEM, LimitOption, ModelOption, SystemOption, notify
 
 
 def predict(
-    into: Annotated[Path, typer.Option("--into", "-i", metavar="FOLDER", help="The system's folder in the store.")],
+    into: Annotated[Path, Option("--into", "-i", metavar="FOLDER", help="The system's folder in the store.")],
     system: SystemOption = DEFAULT_SYSTEM,
     model: ModelOption = None,
     data: Annotated[
         list[str] | None,
-        typer.Option(
-            "--data", "-d", metavar="SET", help="A set's name under RISEQ_DATA; repeat it. The report's three."
-        ),
+        Option("--data", "-d", metavar="SET", help="A set's name under RISEQ_DATA; repeat it. The report's three."),
     ] = None,
     take: Annotated[
         Path | None,
-        typer.Option(
-            "--take", metavar="FOLDER", help="Take outputs that are already there, as SET.jsonl, and run nothing."
-        ),
+        Option("--take", metavar="FOLDER", help="Take outputs that are already there, as SET.jsonl, and run nothing."),
     ] = None,
     made_by: Annotated[
-        str | None, typer.Option("--made-by", metavar="COMMAND", help="With --take: the command that made them.")
+        str | None, Option("--made-by", metavar="COMMAND", help="With --take: the command that made them.")
     ] = None,
-    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Its name in the tables.")] = None,
-    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="What else should be known of it.")] = "",
+    title: Annotated[str | None, Option("--title", metavar="TEXT", help="Its name in the tables.")] = None,
+    note: Annotated[str, Option("--note", metavar="TEXT", help="What else should be known of it.")] = "",
     hardware: Annotated[
-        str | None, typer.Option("--trained-on", metavar="TEXT", help="The machine it was trained on.")
+        str | None, Option("--trained-on", metavar="TEXT", help="The machine it was trained on.")
     ] = None,
-    hours: Annotated[float | None, typer.Option("--hours", metavar="H", min=0, help="How long it trained.")] = None,
-    again: Annotated[bool, typer.Option("--again", help="Also run sets whose outputs are already there.")] = False,
+    hours: Annotated[float | None, Option("--hours", metavar="H", min=0, help="How long it trained.")] = None,
+    again: Annotated[bool, Option("--again", help="Also run sets whose outputs are already there.")] = False,
     limit: LimitOption = None,
 ) -> None:
     """Write a system's outputs on sets down, for [bold]riseq reproduce[/].

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 from riseq.cli import add_options, notify
 from riseq.extras import needs_extra
@@ -16,7 +16,7 @@ from riseq.server.settings import Settings, load_settings
 def serve(
     config: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--config", "-c", metavar="FILE", help="A TOML file of settings, named as the flags are: max_batch = 8."
         ),
     ] = None,

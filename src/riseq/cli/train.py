@@ -7,24 +7,25 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from typer import Argument, Option
 
 from riseq.cli import notify
 from riseq.types import InputError
 
 
 def train(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The run's folder.")],
+    out: Annotated[Path, Option("--out", "-o", metavar="FOLDER", help="The run's folder.")],
     recipe: Annotated[
-        str | None, typer.Argument(metavar="RECIPE", show_default=False, help="A YAML file of settings.")
+        str | None, Argument(metavar="RECIPE", show_default=False, help="A YAML file of settings.")
     ] = None,
-    named: Annotated[str | None, typer.Option("--recipe", metavar="RECIPE", help="The recipe, by an option.")] = None,
+    named: Annotated[str | None, Option("--recipe", metavar="RECIPE", help="The recipe, by an option.")] = None,
     resume: Annotated[
         Literal["auto", "none"],
-        typer.Option("--resume", help="auto goes on where the run in FOLDER stopped, or starts it."),
+        Option("--resume", help="auto goes on where the run in FOLDER stopped, or starts it."),
     ] = "none",
-    seed: Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Instead of the recipe's.")] = None,
+    seed: Annotated[int | None, Option("--seed", metavar="N", min=0, help="Instead of the recipe's.")] = None,
     change: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting on top of the recipe's; repeat.")
+        list[str] | None, Option("--set", metavar="NAME=VALUE", help="A setting on top of the recipe's; repeat.")
     ] = None,
 ) -> None:
     """Train a model as a recipe says.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from riseq.cli import SetArgument, SkipBadOption, count, load_set, notify, open_console
 
@@ -15,10 +15,10 @@ COVERAGE_SIZES = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000)
 def vocab(
     file: SetArgument,
     size: Annotated[
-        int | None, typer.Option("--size", "-k", metavar="K", min=1, help="Keep the K most frequent phrases.")
+        int | None, Option("--size", "-k", metavar="K", min=1, help="Keep the K most frequent phrases.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the phrases, one a line.")
+        Path | None, Option("--output", "-o", metavar="FILE", help="Write the phrases, one a line.")
     ] = None,
     skip_bad: SkipBadOption = False,
 ) -> None:

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from riseq.data.rows import BadRow, FieldError, OnBad, describe, sift, take, take_text, take_utterances
+from riseq.data.rows import BadRow, FieldError, OnBad, Rows, describe, sift, take, take_text, take_utterances
 from riseq.files import check_source, decode_line, name_source, open_source, read_lines, read_text
 from riseq.types import Example, InputError
 
 T = TypeVar("T")
+Row = dict[str, object]
 
+_TITLES = 2  # history starts with the page's and the section's title
+_TOPICS, _RESOLVED = "evaluation_topics_", "evaluation_topics_annotated_resolved_"
 PAPER_TURNS = 3
 """How many of the last turns the paper's models read."""
 
@@ -22,8 +25,7 @@ PAPER_TURNS = 3
 class Convention:
     """Which parts of a dialogue an example shows; as it stands, the paper's convention without answers.
 
-    Page and section titles are never shown. The paper's limits of 3 turns and of 30 word pieces an utterance belong
-    to a model's input: examples hold the whole dialogue unless ``turns`` says otherwise.
+    Page and section titles never are. The paper's limits of 3 turns and of 30 word pieces belong to a model's input.
     """
 
     answers: bool = False
@@ -33,8 +35,7 @@ class Convention:
     """How many of the last turns are shown (the paper's models read PAPER_TURNS); None shows all."""
 
     first_resolved: bool = True
-    """Whether the dialogue's first question is shown in its self-contained form, not raw. It has no context that
-    could explain it. The first of a window that starts later is raw like the rest."""
+    """Whether the dialogue's first question, which no context explains, is shown in its self-contained form."""
 
     keep_first_turns: bool | None = None
     """Whether questions without context are examples; None does as the paper does with the corpus."""
@@ -56,10 +57,9 @@ class Convention:
 
 
 PAPER = Convention()
-"""The paper's convention, without answers."""
 
 
-def read_objects(path: str | Path) -> Iterator[tuple[int, dict[str, object]] | BadRow]:
+def read_objects(path: str | Path) -> Rows:
     """Yield each object of the list in the file at ``path`` with its line."""
     name, text = name_source(path), read_text(path)
     decode = json.JSONDecoder().raw_decode
@@ -90,9 +90,7 @@ def read_objects(path: str | Path) -> Iterator[tuple[int, dict[str, object]] | B
             raise InputError(f"{name}:{here}: broken JSON: got {got}, expected ',' or ']'")
 
 
-def _parse_objects(
-    path: str | Path, parse: Callable[[dict[str, object]], Iterable[T | FieldError]]
-) -> Iterator[T | BadRow]:
+def _parse_objects(path: str | Path, parse: Callable[[Row], Iterable[T | FieldError]]) -> Iterator[T | BadRow]:
     """Yield what ``parse`` makes of each object at ``path``; an error it raises or yields is a bad row."""
     for outcome in read_objects(path):
         if isinstance(outcome, BadRow):
@@ -110,10 +108,6 @@ def _skip_blank(text: str, position: int) -> int:
     while position < len(text) and text[position] in " \t\r\n":
         position += 1
     return position
-
-
-_TITLES = 2
-"""History starts with the page's and the section's title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +156,6 @@ def _parse_turn(row: dict[str, object]) -> _Turn:
         raise FieldError(f"Question_no: got {describe(number)}, expected a whole number")
     dialogue, raw, resolved = (take_text(row, name) for name in ("QuAC_dialog_id", "Question", "Rewrite"))
     return _Turn(dialogue, number, history[_TITLES::2], history[_TITLES + 1 :: 2], raw, resolved)
-
-
-_TOPICS, _RESOLVED = "evaluation_topics_", "evaluation_topics_annotated_resolved_"
 
 
 def find_resolved(topics: str | Path) -> Path:

@@ -69,9 +69,8 @@ def read_dataset(
         return read_canard(path, convention=convention, on_bad=on_bad)
     if "turn" in keys:
         return read_cast(path, convention=convention, on_bad=on_bad)
-    raise InputError(
-        f"{path}: expected CANARD's objects (with 'History') or CAsT's (with 'turn'); one row a line is .jsonl"
-    )
+    expected = "CANARD's objects (with 'History') or CAsT's (with 'turn')"
+    raise InputError(f"{path}: expected {expected}; one row a line is .jsonl")
 
 
 def _is_path(name: str | Path) -> bool:

@@ -47,12 +47,10 @@ SUFFIXES = {**_TEXT, ".parquet": _PARQUET, **{f"{suffix}.gz": form for suffix, f
 
 
 def read_examples(path: str | Path, *, on_bad: OnBad | None = None, need_target: bool = False) -> Iterator[Example]:
-    """Yield the examples of the file at ``path``, holding one row (in Parquet one batch) in memory; ``-`` is JSONL
-    on standard input.
+    """Yield the examples of the file at ``path``, a row (in Parquet a batch) in memory; ``-`` is JSONL on stdin.
 
-    Each bad row goes to ``on_bad`` and is passed over. Without ``on_bad`` the good rows come first and then, after
-    the last of them, BadRows is raised with every bad one: whoever needs all or nothing takes the whole iterator
-    before using any of it. A file that cannot be read to its end raises InputError in either case.
+    Each bad row goes to ``on_bad``; without it BadRows is raised with all of them, after the last good row: whoever
+    needs all or nothing takes the whole iterator first. A file that cannot be read to its end raises InputError.
     """
     return (record.example for record in read_records(path, on_bad=on_bad, need_target=need_target))
 
@@ -72,16 +70,21 @@ def read_outcomes(
     form = find_format(path)
     check_source(path)
     form.check()
-    return _parse_file(path, form, need_target, read_dialogue)
+
+    def parse() -> Iterator[Record | BadRow]:
+        name = name_source(path)
+        with open_source(path) as file:
+            yield from parse_rows(form.read(file, name, need_target), name, need_target, read_dialogue)
+
+    return parse()
 
 
 def write_rows(path: str | Path, rows: Iterable[Mapping[str, object]], columns: Sequence[str] = COLUMNS) -> int:
     """Write ``rows`` to ``path`` as they come and return how many there were; ``-`` is JSONL on standard output.
 
-    The file appears when the last row is in it: an error or an interrupt, in ``rows`` too, leaves what was there
-    before. The first row, or ``columns`` where there is none, names the columns of CSV, TSV and Parquet, where lists
-    and objects are cells of JSON (in Parquet, lists and structs). What has gone to standard output cannot be taken
-    back.
+    The file appears when the last row is in it: an error or an interrupt, in ``rows`` too, leaves what was there. The
+    first row, or ``columns`` where there is none, names the columns of CSV, TSV and Parquet, where lists and objects
+    are cells of JSON (in Parquet, lists and structs).
     """
     check_output(path)
     form = find_format(path)
@@ -108,14 +111,6 @@ def find_format(path: str | Path) -> Format:
         if name.endswith(suffix):
             return form
     raise InputError(f"{path}: unknown kind of file, expected a name that ends in {', '.join(SUFFIXES)}")
-
-
-def _parse_file(
-    path: str | Path, form: Format, need_target: bool, read_dialogue: ReadDialogue | None
-) -> Iterator[Record | BadRow]:
-    name = name_source(path)
-    with open_source(path) as file:
-        yield from parse_rows(form.read(file, name, need_target), name, need_target, read_dialogue)
 
 
 def parse_rows(

@@ -64,10 +64,8 @@ def read_block(file: BinaryIO, block: Block) -> list[Record | BadRow]:
         rows = _read_text(file, block)
     found = list(parse_rows(rows, name, read_dialogue=read_context, before=block.first))
     if len(found) != block.rows:
-        raise InputError(
-            f"{name}: has {len(found):,} rows after row {block.first:,}, expected {block.rows:,}: "
-            "it was changed while it was read"
-        )
+        rows_found = f"{len(found):,} rows after row {block.first:,}, expected {block.rows:,}"
+        raise InputError(f"{name}: has {rows_found}: it was changed while it was read")
     return found
 
 

@@ -88,7 +88,7 @@ class Worker:
             if isinstance(outcome, BadRow):
                 bad.append({"row": number, **outcome.to_row()})
             else:
-                row = result_row(outcome.example, outcome.result)
+                row = result_row(*outcome)
                 results.append(row if self._suffix == ".jsonl" else flat_row(row))
         if bad:
             self._output.write_rows(f"{BAD}/{block.name}.jsonl", bad, ())
@@ -100,10 +100,8 @@ def load_same(choice: SystemChoice, settings: Mapping[str, object]) -> System:
     here = choice.resolve().settings()
     for name, value in settings.items():
         if here.get(name) != value:
-            raise InputError(
-                f"the worker on {socket.gethostname()} has another {name} ({here.get(name)}); expected {value}, "
-                "as where the run was started"
-            )
+            other = f"the worker on {socket.gethostname()} has another {name} ({here.get(name)})"
+            raise InputError(f"{other}; expected {value}, as where the run was started")
     return choice.load()
 
 

@@ -86,10 +86,7 @@ class SimplifierEngine:
 
 
 class DummyEngine:
-    """Puts "it" for the first word of four letters or more that the dialogue had; the rest stays.
-
-    It has no weights: the whole server can be tried with it, and its answers are known beforehand.
-    """
+    """Puts "it" for the first word of four letters or more that the dialogue had, to try a server without weights."""
 
     info = EngineInfo("dummy", "dummy")
 

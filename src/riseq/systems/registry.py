@@ -136,9 +136,8 @@ def _load_custom(name: str, model: str | Path | None, controls: Controls, thread
     system = _make(factory, model, settings)
     for attribute in ("name", "simplify"):
         if not hasattr(system, attribute):
-            raise InputError(
-                f"{name}: has no {attribute!r}, expected what riseq.System has: a name and simplify(examples)"
-            )
+            expected = "what riseq.System has: a name and simplify(examples)"
+            raise InputError(f"{name}: has no {attribute!r}, expected {expected}")
     return system
 
 

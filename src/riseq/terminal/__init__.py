@@ -24,12 +24,16 @@ def track(
     console: Console | None = None,
     done: int = 0,
     size: Callable[[T], int] = lambda _: 1,
+    log: Callable[[str], None] | None = None,
 ) -> Generator[T]:
     """Yield ``items`` while a bar shows how many of ``total`` have come, how fast, and how long the rest will take.
 
     ``done`` of them came in an earlier run; an item counts for ``size``. Where ``console`` is no terminal there is no
-    bar.
+    bar, and where standard error is none, there are lines to ``log``.
     """
+    if log is not None and not sys.stderr.isatty():
+        yield from report(items, total, log, done, size=size)
+        return
     console = console or Console(stderr=True)
     left = TimeRemainingColumn(elapsed_when_finished=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _RateColumn(), left)
@@ -58,20 +62,6 @@ def report(
         if now - last >= LINE_SECONDS:
             last = now
             log(_describe(done + count, total, count / (now - began)))
-
-
-def show_progress(
-    items: Iterable[T],
-    total: int | None,
-    title: str,
-    log: Callable[[str], None],
-    done: int = 0,
-    size: Callable[[T], int] = lambda _: 1,
-) -> Generator[T]:
-    """Yield ``items`` with a bar where standard error is a terminal, and else with lines to ``log``."""
-    if sys.stderr.isatty():
-        return track(items, total, title, done=done, size=size)
-    return report(items, total, log, done=done, size=size)
 
 
 class _RateColumn(ProgressColumn):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from riseq.data.dataset import DatasetStats
     from riseq.metrics.scores import Scores
 
-_LABEL_WIDTH = 11
+_LABEL_WIDTH, _PASS_WIDTH = 11, 12
 
 
 def show(console: Console, example: Example, result: Simplification) -> None:
@@ -85,14 +85,8 @@ def _passes(result: Simplification, marked: bool) -> Iterator[Text]:
         before = step.text
 
 
-_PASS_WIDTH = 12
-
-
 def explain(console: Console, result: Simplification) -> None:
-    """Print the question, each pass and its edits, and the result; in colours, or marked ``[-old-]{+new+}``.
-
-    Below stand the confidence and the alternatives, where they are known.
-    """
+    """Print the question, each pass with its edits as ``show`` has them, the result, its confidence and other forms."""
     _print(console, "question", Text(result.question))
     before = result.question
     for number, step in enumerate(result.steps, 1):
@@ -117,14 +111,8 @@ def _print(console: Console, label: str, text: Text) -> None:
 
 def _describe(edit: TextEdit) -> Text:
     """Return one edit in words, after its probability where it has one."""
-    text = _show_probability(edit.probability).append(f"{edit.op.name.lower()} ")
-    if edit.old:
-        text.append(edit.old, style="red")
-    if edit.old and edit.new:
-        text.append(" → ")
-    if edit.new:
-        text.append(edit.new, style="green")
-    return text
+    text = _show_probability(edit.probability).append(f"{edit.op.name.lower()} ").append(edit.old, style="red")
+    return text.append(" → " if edit.old and edit.new else "").append(edit.new, style="green")
 
 
 def _show_probability(probability: float | None) -> Text:
@@ -135,23 +123,13 @@ def _colour(probability: float) -> str:
     return "green" if probability >= 0.8 else "yellow" if probability >= 0.5 else "red"
 
 
-SCORE_TITLES = {
-    "n": "n",
-    "bleu1": "B-1",
-    "bleu2": "B-2",
-    "bleu3": "B-3",
-    "bleu4": "B-4",
-    "rougeL": "R-L",
-    "cider": "CIDEr",
-    "exact": "exact %",
-    "distance": "distance",
-}
+SCORE_TITLES = ("n", "B-1", "B-2", "B-3", "B-4", "R-L", "CIDEr", "exact %", "distance")
 """The columns of the paper's tables, then exact match and the mean word-level Levenshtein distance."""
 
 
 def show_scores(console: Console, rows: Mapping[str, Scores]) -> None:
     """Print one row of scores a system, rounded as in the paper."""
-    table = open_table(console, "system", *SCORE_TITLES.values())
+    table = open_table(console, "system", *SCORE_TITLES)
     for name, scores in rows.items():
         table.add_row(name, *(_format_score(key, value) for key, value in scores.as_dict().items()))
     console.print(table)
