@@ -16,15 +16,17 @@ import typer
 from typer import Argument, Option
 
 from riseq import __version__
+from riseq.data.dataset import load_dataset
+from riseq.data.rows import BadRow, BadRows
+from riseq.data.tables import SUFFIXES
 from riseq.files import STDIN
+from riseq.hub import find_examples
 from riseq.systems.registry import SYSTEMS, default_system_name
 from riseq.types import Example, InputError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
     from rich.console import Console
-
-    from riseq.data.rows import BadRow
 
 T = TypeVar("T", bound="DataclassInstance")
 Verb = Callable[..., None]
@@ -81,8 +83,6 @@ def show_help_alone(context: typer.Context) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 2 for a user's mistake, which is one line."""
-    from riseq.data.rows import BadRows
-
     try:
         code = build_app()(args=arguments, prog_name="riseq", standalone_mode=False)
         sys.stdout.flush()
@@ -222,8 +222,6 @@ def names_file(source: str) -> bool:
 
 def _looks_like_name(source: str) -> bool:
     # "dialogues.txt" and "./dialogues" are slips of the fingers, "Why?", "and/or?" and "Is it in data.csv?" questions.
-    from riseq.data.tables import SUFFIXES
-
     if source.lower().endswith(tuple(SUFFIXES)):
         return True
     if len(source.split()) > 1 or source.endswith("?"):
@@ -246,8 +244,6 @@ def make_example(question: str, context: Sequence[str] = ()) -> Example:
 
 def load_set(name: Path, skip_bad: bool = False, need_target: bool = False) -> list[Example]:
     """Return the examples of a file or a named set, of which there is at least one."""
-    from riseq.data.dataset import load_dataset
-
     skipped: list[BadRow] = []
     examples = load_dataset(name, on_bad=skipped.append if skip_bad else None, need_target=need_target)
     for row in skipped:
@@ -263,9 +259,6 @@ def load_set_or_examples(data: Path | None) -> list[Example]:
     """Return the set called ``data``, else the example dialogues of a checkout, of which there may be none."""
     if data is not None:
         return load_set(data)
-    from riseq.data.dataset import load_dataset
-    from riseq.hub import find_examples
-
     return [example for file in find_examples() for example in load_dataset(file)]
 
 

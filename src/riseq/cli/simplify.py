@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from typer import Argument, Option
@@ -34,17 +34,16 @@ from riseq.cli import (
     take_options,
 )
 from riseq.controls import Controls
+from riseq.data.dialogue import read_context
+from riseq.data.rows import RESULT_COLUMNS, BadRow, BadRows, flat_row, result_row, sift
+from riseq.data.tables import Record, check_output, read_outcomes, write_rows
 from riseq.files import STDOUT, name_source
 from riseq.jobs import Journal, digest, journal_path
 from riseq.scale import Spread
+from riseq.systems import System
+from riseq.systems.bulk import LARGEST_CHUNK, Simplified, simplify_rows
 from riseq.systems.registry import SystemChoice
 from riseq.types import InputError
-
-if TYPE_CHECKING:
-    from riseq.data.rows import BadRow
-    from riseq.data.tables import Record
-    from riseq.systems import System
-    from riseq.systems.bulk import Simplified
 
 
 @add_options(Controls, before="threads")
@@ -165,9 +164,6 @@ def simplify_stream(
     source: str, choice: SystemChoice, handling: Handling, show_edits: bool = False, as_json: bool = False
 ) -> int:
     """Print the results of a file as they come, for people or as JSONL; return the exit code."""
-    from riseq.data.rows import BadRows, result_row, sift
-    from riseq.data.tables import write_rows
-
     system, bad = choice.load(), 0
     if handling.strict and Path(source).is_file():
         _count_rows(source, strict=True)
@@ -195,8 +191,6 @@ def simplify_stream(
 
 def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Handling, resume: bool = False) -> int:
     """Write the results of a file to ``output``, which appears when the last one is there; return the exit code."""
-    from riseq.data.rows import BadRow, BadRows, result_row
-    from riseq.data.tables import check_output
     from riseq.terminal import track
 
     check_output(output)
@@ -288,31 +282,22 @@ def bad_rows_path(output: Path) -> Path:
 
 
 def _read(source: str) -> Iterator[Record | BadRow]:
-    from riseq.data.dialogue import read_context
-    from riseq.data.tables import read_outcomes
-
     return read_outcomes(source, read_dialogue=read_context)
 
 
 def _count_rows(source: str, strict: bool) -> int:
     """Read the file to its end before any work, and return how many rows it has; where ``strict`` none may be bad."""
-    from riseq.data.rows import sift
-
     rows = _read(source)
     return sum(1 for _ in (sift(rows, None) if strict else rows))
 
 
 def _simplify(source: str, system: System, skip: int = 0) -> Iterator[Simplified | BadRow]:
-    from riseq.systems.bulk import LARGEST_CHUNK, simplify_rows
-
     largest = LARGEST_CHUNK if Path(source).is_file() else 1
     return simplify_rows(system, islice(_read(source), skip, None), name_source(source), largest=largest)
 
 
 def _finish(journal: Journal, output: Path) -> tuple[int, int]:
     """Make the output and the list of bad rows of a journal that has every row; return how many there are of each."""
-    from riseq.data.rows import RESULT_COLUMNS, flat_row
-    from riseq.data.tables import write_rows
 
     def select(kind: str) -> Iterator[dict[str, Any]]:
         entries: Iterator[dict[str, Any]] = journal.entries()
