@@ -42,6 +42,17 @@ FAILED, INPUT_ERROR, BAD_ROWS, INCOMPLETE, INTERRUPTED = 1, 2, 3, 4, 130
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 
 
+def option(usage: str, help: str, **more: Any) -> Any:
+    """Return the option that ``usage`` names as a help page does: ``--data -d FILE``."""
+    names = [word for word in usage.split() if word.startswith("-")]
+    return Option(*names, metavar=" ".join(usage.split()[len(names) :]) or None, help=help, **more)
+
+
+def argument(metavar: str, help: str) -> Any:
+    """Return the argument that the help calls ``metavar``."""
+    return Argument(metavar=metavar, show_default=False, help=help)
+
+
 def build_app() -> typer.Typer:
     """Return the command ``riseq`` with all its verbs."""
     app = typer.Typer(
@@ -68,7 +79,7 @@ def _print_version(wanted: bool) -> None:
 def riseq(
     context: typer.Context,
     _version: Annotated[
-        bool, Option("--version", "-V", callback=_print_version, is_eager=True, help="Show the version and exit.")
+        bool, option("--version -V", "Show the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     """Make self-contained questions conversational."""
@@ -115,34 +126,22 @@ def _complete_system(incomplete: str) -> list[tuple[str, str]]:
 
 SystemOption = Annotated[
     str,
-    Option(
-        *("--system", "-s"),
-        metavar="NAME",
-        help=f"What simplifies: {', '.join(SYSTEMS)}, or FILE.py:CLASS of your own.",
+    option(
+        "--system -s NAME",
+        f"What simplifies: {', '.join(SYSTEMS)}, or FILE.py:CLASS of your own.",
         autocompletion=_complete_system,
     ),
 ]
 ModelOption = Annotated[
-    Path | None,
-    Option(
-        "--model", "-m", metavar="MODEL", help="A model's folder, or its name on the Hugging Face hub (owner/name)."
-    ),
+    Path | None, option("--model -m MODEL", "A model's folder, or its name on the Hugging Face hub (owner/name).")
 ]
 ContextOption = Annotated[
-    list[str] | None,
-    Option("--context", "-c", metavar="TEXT", help="An earlier utterance, oldest first; repeat it for each."),
+    list[str] | None, option("--context -c TEXT", "An earlier utterance, oldest first; repeat it for each.")
 ]
-ThreadsOption = Annotated[
-    int | None, Option("--threads", metavar="N", help="Use at most N cores; all of them where it is not said.")
-]
-SetArgument = Annotated[
-    Path,
-    Argument(metavar="FILE", show_default=False, help="A file of questions, or a set's name under RISEQ_DATA."),
-]
-LimitOption = Annotated[
-    int | None, Option("--limit", metavar="N", min=1, help="Take the first N rows of each set alone.")
-]
-SkipBadOption = Annotated[bool, Option("--skip-bad", help="Go on without rows that cannot be used.")]
+ThreadsOption = Annotated[int | None, option("--threads N", "Use at most N cores; all of them where it is not said.")]
+SetArgument = Annotated[Path, argument("FILE", "A file of questions, or a set's name under RISEQ_DATA.")]
+LimitOption = Annotated[int | None, option("--limit N", "Take the first N rows of each set alone.", min=1)]
+SkipBadOption = Annotated[bool, option("--skip-bad", "Go on without rows that cannot be used.")]
 _METAVARS = {int: "N", float: "NUMBER", str: "TEXT", Path: "PATH"}
 _SHORT = {"model": "-m"}
 

@@ -5,21 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Option
-
-from riseq.cli import SkipBadOption, ThreadsOption, load_set, notify, open_console
+from riseq.cli import SkipBadOption, ThreadsOption, argument, load_set, notify, open_console, option
 from riseq.types import InputError
 
 
 def calibrate(
-    model: Annotated[Path, Argument(metavar="MODEL", show_default=False, help="An exported model's folder.")],
-    data: Annotated[
-        list[Path],
-        Option("--data", "-d", metavar="FILE", help="A file with targets, or a set's name; repeat it for each."),
-    ],
-    report: Annotated[
-        Path | None, Option("--report", metavar="FOLDER", help="Also write a reliability plot and all numbers.")
-    ] = None,
+    model: Annotated[Path, argument("MODEL", "An exported model's folder.")],
+    data: Annotated[list[Path], option("--data -d FILE", "A file with targets, or a set's name; repeat it for each.")],
+    report: Annotated[Path | None, option("--report FOLDER", "Also write a reliability plot and all numbers.")] = None,
     threads: ThreadsOption = None,
     skip_bad: SkipBadOption = False,
 ) -> None:

@@ -7,26 +7,20 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer import Option
 
-from riseq.cli import DEFAULT_SYSTEM, ModelOption, SkipBadOption, SystemOption, load_set, open_console
+from riseq.cli import DEFAULT_SYSTEM, ModelOption, SkipBadOption, SystemOption, load_set, open_console, option
 from riseq.systems.registry import load_system
 
 
 def evaluate(
-    data: Annotated[
-        Path,
-        Option("--data", "-d", metavar="FILE", help="A file with targets, or a set's name under RISEQ_DATA."),
-    ],
+    data: Annotated[Path, option("--data -d FILE", "A file with targets, or a set's name under RISEQ_DATA.")],
     system: SystemOption = DEFAULT_SYSTEM,
     model: ModelOption = None,
     predictions: Annotated[
-        Path | None, Option("--predictions", metavar="OUT", help="Also write each prediction beside its target.")
+        Path | None, option("--predictions OUT", "Also write each prediction beside its target.")
     ] = None,
-    confidence: Annotated[
-        bool, Option("--confidence", help="Also show how well the results' confidences hold.")
-    ] = False,
-    as_json: Annotated[bool, Option("--json", help="Print one JSON object instead of a table.")] = False,
+    confidence: Annotated[bool, option("--confidence", "Also show how well the results' confidences hold.")] = False,
+    as_json: Annotated[bool, option("--json", "Print one JSON object instead of a table.")] = False,
     skip_bad: SkipBadOption = False,
 ) -> None:
     """Score a system on a set, as the paper scores it.

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from typer import Argument
-
-from riseq.cli import ContextOption, ModelOption, add_options, make_example, names_file, open_console, take_options
+from riseq.cli import (
+    ContextOption,
+    ModelOption,
+    add_options,
+    argument,
+    make_example,
+    names_file,
+    open_console,
+    take_options,
+)
 from riseq.controls import Controls
 from riseq.systems.registry import SystemChoice
 from riseq.types import InputError
@@ -14,7 +21,7 @@ from riseq.types import InputError
 
 @add_options(Controls)
 def explain(
-    question: Annotated[str, Argument(metavar="QUESTION", show_default=False, help="A question in quotes.")],
+    question: Annotated[str, argument("QUESTION", "A question in quotes.")],
     context: ContextOption = None,
     model: ModelOption = None,
     **options: Any,

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from typer import Option
-
-from riseq.cli import ModelOption, SetArgument, SkipBadOption, ThreadsOption, load_set, open_console
+from riseq.cli import ModelOption, SetArgument, SkipBadOption, ThreadsOption, load_set, open_console, option
 
 
 def passes(
     file: SetArgument,
     model: ModelOption = None,
-    most: Annotated[int, Option("--most", metavar="N", min=1, help="Go up to N passes.")] = 5,
+    most: Annotated[int, option("--most N", "Go up to N passes.", min=1)] = 5,
     uncalibrated: Annotated[
-        bool, Option("--uncalibrated", help="Take every pass, with no guard, as without a calibration.")
+        bool, option("--uncalibrated", "Take every pass, with no guard, as without a calibration.")
     ] = False,
     threads: ThreadsOption = None,
     skip_bad: SkipBadOption = False,

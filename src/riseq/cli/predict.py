@@ -6,33 +6,25 @@ import shlex
 from pathlib import Path
 from typing import Annotated
 
-from typer import Option
-
-from riseq.cli import DEFAULT_SYSTEM, LimitOption, ModelOption, SystemOption, notify
+from riseq.cli import DEFAULT_SYSTEM, LimitOption, ModelOption, SystemOption, notify, option
 
 
 def predict(
-    into: Annotated[Path, Option("--into", "-i", metavar="FOLDER", help="The system's folder in the store.")],
+    into: Annotated[Path, option("--into -i FOLDER", "The system's folder in the store.")],
     system: SystemOption = DEFAULT_SYSTEM,
     model: ModelOption = None,
     data: Annotated[
-        list[str] | None,
-        Option("--data", "-d", metavar="SET", help="A set's name under RISEQ_DATA; repeat it. The report's three."),
+        list[str] | None, option("--data -d SET", "A set's name under RISEQ_DATA; repeat it. The report's three.")
     ] = None,
     take: Annotated[
-        Path | None,
-        Option("--take", metavar="FOLDER", help="Take outputs that are already there, as SET.jsonl, and run nothing."),
+        Path | None, option("--take FOLDER", "Take outputs that are already there, as SET.jsonl, and run nothing.")
     ] = None,
-    made_by: Annotated[
-        str | None, Option("--made-by", metavar="COMMAND", help="With --take: the command that made them.")
-    ] = None,
-    title: Annotated[str | None, Option("--title", metavar="TEXT", help="Its name in the tables.")] = None,
-    note: Annotated[str, Option("--note", metavar="TEXT", help="What else should be known of it.")] = "",
-    hardware: Annotated[
-        str | None, Option("--trained-on", metavar="TEXT", help="The machine it was trained on.")
-    ] = None,
-    hours: Annotated[float | None, Option("--hours", metavar="H", min=0, help="How long it trained.")] = None,
-    again: Annotated[bool, Option("--again", help="Also run sets whose outputs are already there.")] = False,
+    made_by: Annotated[str | None, option("--made-by COMMAND", "With --take: the command that made them.")] = None,
+    title: Annotated[str | None, option("--title TEXT", "Its name in the tables.")] = None,
+    note: Annotated[str, option("--note TEXT", "What else should be known of it.")] = "",
+    hardware: Annotated[str | None, option("--trained-on TEXT", "The machine it was trained on.")] = None,
+    hours: Annotated[float | None, option("--hours H", "How long it trained.", min=0)] = None,
+    again: Annotated[bool, option("--again", "Also run sets whose outputs are already there.")] = False,
     limit: LimitOption = None,
 ) -> None:
     """Write a system's outputs on sets down, for [bold]riseq reproduce[/].

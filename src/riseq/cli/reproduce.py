@@ -6,42 +6,33 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer import Option
 
-from riseq.cli import FAILED, LimitOption, notify
+from riseq.cli import FAILED, LimitOption, notify, option
 from riseq.types import InputError
 
 _STORE = Path("benchmarks", "predictions")
 
 
 def reproduce(
-    out: Annotated[Path, Option("--out", "-o", metavar="FOLDER", help="Where the report goes.")] = Path("report"),
+    out: Annotated[Path, option("--out -o FOLDER", "Where the report goes.")] = Path("report"),
     predictions: Annotated[
-        Path | None, Option("--predictions", metavar="FOLDER", help="Saved predictions; benchmarks/predictions.")
+        Path | None, option("--predictions FOLDER", "Saved predictions; benchmarks/predictions.")
     ] = None,
-    only: Annotated[
-        list[str] | None, Option("--only", metavar="SECTION", help="Make this section alone; repeat it.")
-    ] = None,
+    only: Annotated[list[str] | None, option("--only SECTION", "Make this section alone; repeat it.")] = None,
     compact: Annotated[
-        Path | None,
-        Option("--compact", metavar="FOLDER", help="Also write a short report.md and its figures here."),
+        Path | None, option("--compact FOLDER", "Also write a short report.md and its figures here.")
     ] = None,
-    speed: Annotated[bool, Option("--speed", help="First measure how fast each system is here.")] = False,
-    retrain: Annotated[bool, Option("--retrain", help="First train every system by its recipe, and run it.")] = False,
+    speed: Annotated[bool, option("--speed", "First measure how fast each system is here.")] = False,
+    retrain: Annotated[bool, option("--retrain", "First train every system by its recipe, and run it.")] = False,
     systems: Annotated[
-        list[str] | None,
-        Option("--system", "-s", metavar="NAME", help="With --retrain or --speed: this one; repeat it."),
+        list[str] | None, option("--system -s NAME", "With --retrain or --speed: this one; repeat it.")
     ] = None,
-    runs: Annotated[Path, Option("--runs", metavar="FOLDER", help="With --speed: where trained models are.")] = Path(
-        "runs"
-    ),
-    recipes: Annotated[Path | None, Option("--recipes", metavar="FOLDER", help="With --retrain.")] = None,
+    runs: Annotated[Path, option("--runs FOLDER", "With --speed: where trained models are.")] = Path("runs"),
+    recipes: Annotated[Path | None, option("--recipes FOLDER", "With --retrain.")] = None,
     change: Annotated[
         list[str] | None,
-        Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="With --retrain: on top of each recipe; SYSTEM:NAME=VALUE for one alone; repeat it.",
+        option(
+            "--set NAME=VALUE", "With --retrain: on top of each recipe; SYSTEM:NAME=VALUE for one alone; repeat it."
         ),
     ] = None,
     limit: LimitOption = None,

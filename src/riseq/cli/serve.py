@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from typer import Option
-
-from riseq.cli import add_options, notify
+from riseq.cli import add_options, notify, option
 from riseq.extras import needs_extra
 from riseq.server.settings import Settings, load_settings
 
@@ -15,10 +13,7 @@ from riseq.server.settings import Settings, load_settings
 @add_options(Settings)
 def serve(
     config: Annotated[
-        Path | None,
-        Option(
-            "--config", "-c", metavar="FILE", help="A TOML file of settings, named as the flags are: max_batch = 8."
-        ),
+        Path | None, option("--config -c FILE", "A TOML file of settings, named as the flags are: max_batch = 8.")
     ] = None,
     **flags: Any,
 ) -> None:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from typer import Argument, Option
 
 from riseq.cli import (
     BAD_ROWS,
@@ -26,11 +25,13 @@ from riseq.cli import (
     SystemOption,
     ThreadsOption,
     add_options,
+    argument,
     count,
     make_example,
     names_file,
     notify,
     open_console,
+    option,
     take_options,
 )
 from riseq.controls import Controls
@@ -51,30 +52,29 @@ from riseq.types import InputError
 def simplify(
     source: Annotated[
         str,
-        Argument(
-            metavar="INPUT",
-            show_default=False,
-            help="A question in quotes, a file of questions (.jsonl, .csv, .tsv, .parquet, .gz), or - for JSONL on "
+        argument(
+            "INPUT",
+            "A question in quotes, a file of questions (.jsonl, .csv, .tsv, .parquet, .gz), or - for JSONL on "
             "standard input.",
         ),
     ],
     output: Annotated[
         str | None,  # as a Path, a URL would lose a slash
-        Argument(metavar="OUTPUT", show_default=False, help="The file to write; its suffix is its format. - is JSONL."),
+        argument("OUTPUT", "The file to write; its suffix is its format. - is JSONL."),
     ] = None,
     context: ContextOption = None,
     system: SystemOption = DEFAULT_SYSTEM,
     model: ModelOption = None,
     threads: ThreadsOption = None,
-    show_edits: Annotated[bool, Option("--show-edits", help="Show what was edited.")] = False,
+    show_edits: Annotated[bool, option("--show-edits", "Show what was edited.")] = False,
     resume: Annotated[
-        bool, Option("--resume", help="Go on where a run that was stopped or killed had come to, or start.")
+        bool, option("--resume", "Go on where a run that was stopped or killed had come to, or start.")
     ] = False,
-    strict: Annotated[bool, Option("--strict", help="Do nothing where any row is bad.")] = False,
-    skip_bad: Annotated[bool, Option("--skip-bad", help="Take bad rows for granted: exit with 0 and not 3.")] = False,
+    strict: Annotated[bool, option("--strict", "Do nothing where any row is bad.")] = False,
+    skip_bad: Annotated[bool, option("--skip-bad", "Take bad rows for granted: exit with 0 and not 3.")] = False,
     engine: Annotated[
         Literal["local", "ray"],
-        Option("--engine", help=r"local is this process; ray a cluster (pip install 'riseq\[scale]')."),
+        option("--engine", r"local is this process; ray a cluster (pip install 'riseq\[scale]')."),
     ] = "local",
     **options: Any,
 ) -> None:

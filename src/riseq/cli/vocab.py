@@ -5,21 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from typer import Option
-
-from riseq.cli import SetArgument, SkipBadOption, count, load_set, notify, open_console
+from riseq.cli import SetArgument, SkipBadOption, count, load_set, notify, open_console, option
 
 COVERAGE_SIZES = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000)
 
 
 def vocab(
     file: SetArgument,
-    size: Annotated[
-        int | None, Option("--size", "-k", metavar="K", min=1, help="Keep the K most frequent phrases.")
-    ] = None,
-    output: Annotated[
-        Path | None, Option("--output", "-o", metavar="FILE", help="Write the phrases, one a line.")
-    ] = None,
+    size: Annotated[int | None, option("--size -k K", "Keep the K most frequent phrases.", min=1)] = None,
+    output: Annotated[Path | None, option("--output -o FILE", "Write the phrases, one a line.")] = None,
     skip_bad: SkipBadOption = False,
 ) -> None:
     """Build the phrase vocabulary of a set, and show what it reaches.
