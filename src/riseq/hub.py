@@ -77,9 +77,8 @@ def _fetch(name: str, revision: str | None, files: Sequence[str]) -> Path:
     try:
         import huggingface_hub as hub
     except ModuleNotFoundError:
-        raise InputError(
-            f"{name}: no such folder; if it is a model on the Hugging Face hub: pip install 'riseq[hub]'"
-        ) from None
+        hint = "if it is a model on the Hugging Face hub: pip install 'riseq[hub]'"
+        raise InputError(f"{name}: no such folder; {hint}") from None
     try:
         return Path(hub.snapshot_download(name, revision=revision, allow_patterns=list(files)))
     # The hub, its cache and the network have dozens of kinds of failure; all of them mean that there is no model.

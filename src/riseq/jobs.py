@@ -93,10 +93,8 @@ class Journal:
             before = self._read_settings(first)
             end = self._count() if before else 0
             if self.done and not resume:
-                raise InputError(
-                    f"{self.path}: has {self.done:,} finished rows of a run that did not end; --resume goes on with "
-                    "them, or delete the file to start again"
-                )
+                rows = f"{self.path}: has {self.done:,} finished rows of a run that did not end"
+                raise InputError(f"{rows}; --resume goes on with them, or delete the file to start again")
             if self.done:
                 rows = f"{self.path}: its {self.done:,} rows"
                 check_same(rows, before, settings, "delete the file to start again")

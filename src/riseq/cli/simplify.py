@@ -282,7 +282,7 @@ def bad_rows_path(output: Path) -> Path:
 
 
 def _read(source: str) -> Iterator[Record | BadRow]:
-    return read_outcomes(source, read_dialogue=read_context)
+    return read_outcomes(source, read=read_context)
 
 
 def _count_rows(source: str, strict: bool) -> int:

@@ -162,11 +162,9 @@ def parse_cell(cell: str) -> list[object]:
     return [cell]
 
 
-def parse_example(
-    row: Mapping[str, object], number: int, need_target: bool, read_dialogue: ReadDialogue | None = None
-) -> Example:
+def parse_example(row: Mapping[str, object], number: int, need_target: bool, read: ReadDialogue | None) -> Example:
     """Return the example in ``row``; row ``number`` is its id where it has none."""
-    context = take_utterances(row, "context", read_dialogue)
+    context = take_utterances(row, "context", read)
     question = take_text(row, "question")
     name = row.get("id")
     if type(name) is int:

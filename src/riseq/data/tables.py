@@ -25,6 +25,9 @@ class Record:
     """Where the row starts in its file; in Parquet, the row's number."""
 
 
+Outcomes = Iterator[Record | BadRow]
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """A file format: how it is read, how it is written, and what must be installed for it."""
@@ -60,21 +63,19 @@ def read_records(path: str | Path, *, on_bad: OnBad | None = None, need_target: 
     return sift(read_outcomes(path, need_target=need_target), on_bad)
 
 
-def read_outcomes(
-    path: str | Path, *, need_target: bool = False, read_dialogue: ReadDialogue | None = None
-) -> Iterator[Record | BadRow]:
+def read_outcomes(path: str | Path, *, need_target: bool = False, read: ReadDialogue | None = None) -> Outcomes:
     """Yield what became of each row at ``path``, good or bad, in the file's order.
 
-    A context that is a list of other things than strings is bad, or what ``read_dialogue`` makes of it.
+    A context that is a list of other things than strings is bad, or what ``read`` makes of it.
     """
     form = find_format(path)
     check_source(path)
     form.check()
 
-    def parse() -> Iterator[Record | BadRow]:
+    def parse() -> Outcomes:
         name = name_source(path)
         with open_source(path) as file:
-            yield from parse_rows(form.read(file, name, need_target), name, need_target, read_dialogue)
+            yield from parse_rows(form.read(file, name, need_target), name, need_target, read)
 
     return parse()
 
@@ -114,8 +115,8 @@ def find_format(path: str | Path) -> Format:
 
 
 def parse_rows(
-    rows: Rows, name: str, need_target: bool = False, read_dialogue: ReadDialogue | None = None, before: int = 0
-) -> Iterator[Record | BadRow]:
+    rows: Rows, name: str, need_target: bool = False, read: ReadDialogue | None = None, before: int = 0
+) -> Outcomes:
     """Yield what becomes of each row of the file called ``name``, which has ``before`` others before the first."""
     # Bad rows count, so that a row's number does not depend on what becomes of the others.
     for number, row in enumerate(rows, before + 1):
@@ -124,7 +125,7 @@ def parse_rows(
             continue
         line, fields = row
         try:
-            example = parse_example(fields, number, need_target, read_dialogue)
+            example = parse_example(fields, number, need_target, read)
         except FieldError as error:
             yield BadRow(name, line, str(error))
         else:

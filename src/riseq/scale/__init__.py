@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass
 
+from riseq.controls import described
 from riseq.types import InputError
 
 FORMATS = ("parquet", "jsonl")
-
-
-def _option(metavar: str, text: str) -> Any:
-    return field(default=None, metadata={"metavar": metavar, "help": text})
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
     """How the work is spread over a cluster; None where nothing was said."""
 
-    address: str | None = _option("HOST:PORT", "The Ray cluster; a new one here where it is not said.")
-    workers: int | None = _option("N", "With ray, N engines; as many as fit where it is not said.")
-    gpus: float | None = _option("SHARE", "With ray, how much of a GPU each worker has: 1, 0.25.")
-    block_rows: int | None = _option("N", "With ray, rows of each file of results: 2048.")
-    format: str | None = _option("NAME", "With ray, parquet or jsonl; parquet where not said.")
+    address: str | None = described(None, "The Ray cluster; a new one here where it is not said.", metavar="HOST:PORT")
+    workers: int | None = described(None, "With ray, N engines; as many as fit where it is not said.", metavar="N")
+    gpus: float | None = described(None, "With ray, how much of a GPU each worker has: 1, 0.25.", metavar="SHARE")
+    block_rows: int | None = described(None, "With ray, rows of each file of results: 2048.", metavar="N")
+    format: str | None = described(None, "With ray, parquet or jsonl; parquet where not said.", metavar="NAME")
 
     def check(self, threads: int | None) -> None:
         """Raise what is wrong with the values."""

@@ -62,7 +62,7 @@ def read_block(file: BinaryIO, block: Block) -> list[Record | BadRow]:
         rows = read_parquet(file, name, False, block.first, block.rows)
     else:
         rows = _read_text(file, block)
-    found = list(parse_rows(rows, name, read_dialogue=read_context, before=block.first))
+    found = list(parse_rows(rows, name, read=read_context, before=block.first))
     if len(found) != block.rows:
         rows_found = f"{len(found):,} rows after row {block.first:,}, expected {block.rows:,}"
         raise InputError(f"{name}: has {rows_found}: it was changed while it was read")

@@ -35,14 +35,13 @@ class Metrics:
         ProcessCollector(registry=registry)
         counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
         histogram = partial(Histogram, registry=registry)
+        seconds = partial(histogram, buckets=_SECONDS)
         self.requests = counter("riseq_requests", "Requests answered.", ["route", "status"])
-        self.seconds = histogram(
-            "riseq_request_seconds", "From a request's head to its answer's end.", ["route"], buckets=_SECONDS
-        )
+        self.seconds = seconds("riseq_request_seconds", "From a request's head to its answer's end.", ["route"])
         self.items = counter("riseq_items", "Questions by what became of them: answered, failed, dropped.", ["outcome"])
-        self.waited = histogram("riseq_queue_seconds", "How long questions waited for a worker.", buckets=_SECONDS)
+        self.waited = seconds("riseq_queue_seconds", "How long questions waited for a worker.")
         self.batches = histogram("riseq_batch_items", "Questions in a batch.", buckets=_ITEMS)
-        self.batch_seconds = histogram("riseq_batch_seconds", "How long a batch was at work.", buckets=_SECONDS)
+        self.batch_seconds = seconds("riseq_batch_seconds", "How long a batch was at work.")
         self.passes = histogram("riseq_passes", "Passes that edited a question.", buckets=_PASSES)
         self.truncations = counter("riseq_truncations", "Questions with dialogue or words out of the model's sight.")
         self.queue = gauge("riseq_queue_items", "Questions that wait for a worker.")
