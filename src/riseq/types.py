@@ -109,12 +109,8 @@ class Simplification:
         return cls._read_form(values, alternatives)
 
     def _form(self) -> dict[str, Any]:
-        return {
-            "text": self.text,
-            "confidence": self.confidence,
-            "probability": self.probability,
-            "steps": [step.to_dict() for step in self.steps],
-        }
+        values = {name: getattr(self, name) for name in ("text", "confidence", "probability")}
+        return {**values, "steps": [step.to_dict() for step in self.steps]}
 
     @classmethod
     def _read_form(cls, values: Mapping[str, Any], alternatives: tuple[Simplification, ...] = ()) -> Simplification:

@@ -14,6 +14,8 @@ from riseq.types import Example, InputError
 
 T = TypeVar("T")
 Row = dict[str, object]
+_Turn = tuple[str, int, tuple[str, ...], str, str]
+"""A turn of CANARD: its dialogue, its number, the history of questions and answers, its raw and its resolved form."""
 
 _TITLES = 2  # history starts with the page's and the section's title
 _TOPICS, _RESOLVED = "evaluation_topics_", "evaluation_topics_annotated_resolved_"
@@ -110,16 +112,6 @@ def _skip_blank(text: str, position: int) -> int:
     return position
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    dialogue: str
-    number: int
-    questions: tuple[str, ...]
-    answers: tuple[str, ...]
-    raw: str
-    resolved: str
-
-
 def read_canard(
     path: str | Path, *, split: str | None = None, convention: Convention = PAPER, on_bad: OnBad | None = None
 ) -> Iterator[Example]:
@@ -139,12 +131,11 @@ def _make_canard_examples(path: str | Path, split: str, convention: Convention) 
         else:
             turns.append(outcome)
     # A dialogue's first turn is the one with no history; the context of its later turns shows its resolved form.
-    firsts = {turn.dialogue: turn.resolved for turn in turns if not turn.questions}
-    for turn in turns:
-        if turn.questions or convention.keep_first_turns:
-            name = f"canard-{split}-{turn.dialogue}-{turn.number}"
-            context = convention.show(turn.questions, turn.answers, firsts.get(turn.dialogue))
-            yield Example(name, context, question=turn.resolved, target=turn.raw)
+    firsts = {dialogue: resolved for dialogue, _, history, _, resolved in turns if not history}
+    for dialogue, number, history, raw, resolved in turns:
+        if history or convention.keep_first_turns:
+            context = convention.show(history[::2], history[1::2], firsts.get(dialogue))
+            yield Example(f"canard-{split}-{dialogue}-{number}", context, question=resolved, target=raw)
 
 
 def _parse_turn(row: dict[str, object]) -> _Turn:
@@ -155,7 +146,7 @@ def _parse_turn(row: dict[str, object]) -> _Turn:
     if type(number) is not int:
         raise FieldError(f"Question_no: got {describe(number)}, expected a whole number")
     dialogue, raw, resolved = (take_text(row, name) for name in ("QuAC_dialog_id", "Question", "Rewrite"))
-    return _Turn(dialogue, number, history[_TITLES::2], history[_TITLES + 1 :: 2], raw, resolved)
+    return dialogue, number, history[_TITLES:], raw, resolved
 
 
 def find_resolved(topics: str | Path) -> Path:

@@ -61,7 +61,13 @@ def report(
         now = clock()
         if now - last >= LINE_SECONDS:
             last = now
-            log(_describe(done + count, total, count / (now - began)))
+            rate = count / (now - began)
+            far, left = f"{done + count:,}", ""
+            if total is not None:
+                minutes, seconds = divmod(round((total - done - count) / rate), 60)
+                left = f", {minutes // 60}:{minutes % 60:02d}:{seconds:02d} left"
+                far += f" of {total:,}"
+            log(f"{far} rows, {rate:,.1f} a second{left}")
 
 
 class _RateColumn(ProgressColumn):
@@ -70,11 +76,3 @@ class _RateColumn(ProgressColumn):
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
         return Text("" if speed is None else f"{speed:,.1f}/s", style="progress.data.speed")
-
-
-def _describe(count: int, total: int | None, rate: float) -> str:
-    if total is None:
-        return f"{count:,} rows, {rate:,.1f} a second"
-    minutes, seconds = divmod(round((total - count) / rate), 60)
-    left = f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d}"
-    return f"{count:,} of {total:,} rows, {rate:,.1f} a second, {left} left"
