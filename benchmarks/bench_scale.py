@@ -24,11 +24,12 @@ from itertools import islice
 from pathlib import Path
 
 from results import EVERYDAY, ROOT, describe_run, format_table, make_examples, say_met, write_section
-from riseq.cli.shared import SystemChoice
 from riseq.data.tables import read_records
+from riseq.scale import Spread
 from riseq.scale.blocks import split_file
 from riseq.scale.run import BLOCK_ROWS, open_run
 from riseq.scale.storage import find_sources
+from riseq.systems.registry import SystemChoice
 from riseq.types import Example
 
 WORKERS = 2
@@ -169,7 +170,8 @@ def measure_memory(folder: Path, rows: int, asked: float, data: Path, model: str
     done, started = 0, time.perf_counter()
     block_rows = max(1, rows // max(POINTS * WORKERS, rows // BLOCK_ROWS))
     output = str(folder / "many")
-    with open_run(str(source), output, make_system, settings, block_rows=block_rows, workers=WORKERS) as run:
+    spread = Spread(block_rows=block_rows, workers=WORKERS)
+    with open_run(str(source), output, make_system, settings, spread) as run:
         for result in run.results():
             done += result.block.rows
             # Its processes are on this machine.

@@ -327,7 +327,7 @@ def test_a_mistake_is_one_line_and_code_2(
     (tmp_path / "questions.txt").write_bytes(questions.read_bytes())
     (tmp_path / "binary.csv").write_bytes(bytes(range(128, 256)))
     write_lines(tmp_path / "wrong.csv", ["id,question", "1,Why?"])
-    write_lines(tmp_path / "mine.py", ["from riseq.systems.protocol import Origin as Mine"])
+    write_lines(tmp_path / "mine.py", ["from riseq.systems import Origin as Mine"])
     before = sorted(tmp_path.iterdir())
     outcome = shell(*arguments)
     assert (outcome.code, outcome.out) == (2, "")

@@ -27,7 +27,7 @@ ROOMS = {
     "data": "import riseq.data.tables, riseq.data.dataset, riseq.data.corpora, riseq.data.corpora",
     "metrics": "import riseq.metrics.scores, riseq.metrics.passes",
     "systems": "import riseq.systems.registry as registry; registry.load_system('origin')",
-    "evaluate": "import riseq.reproduce.predict, riseq.terminal.results, riseq.terminal.tables",
+    "evaluate": "import riseq.reproduce.predict, riseq.terminal.results",
     "the report": "import riseq.reproduce.report, riseq.reproduce.predict",
     "the ONNX path": "import riseq; riseq.Simplifier.load()('Is Prague safe?', ['Is Prague expensive?'])",
     "the command line": "import riseq.cli",

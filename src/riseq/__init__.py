@@ -18,7 +18,7 @@ _HOMES = {
     "Step": "riseq.types",
     "TextEdit": "riseq.types",
     "InputError": "riseq.types",
-    "System": "riseq.systems.protocol",
+    "System": "riseq.systems",
     "load_dataset": "riseq.data.dataset",
     "load_system": "riseq.systems.registry",
     "score": "riseq.metrics.scores",
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from riseq.data.dataset import load_dataset
     from riseq.engine.simplifier import Simplifier
     from riseq.metrics.scores import score
-    from riseq.systems.protocol import System
+    from riseq.systems import System
     from riseq.systems.registry import load_system
     from riseq.types import Example, InputError, Simplification, Step, TextEdit
 

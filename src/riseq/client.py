@@ -77,7 +77,6 @@ class _Requests(Generic[Transport]):
         retries: Retries = Retries(),  # noqa: B008 - frozen
         transport: Transport | None = None,
     ) -> None:
-        """Keep the server's address and, where it asks for one, its key."""
         headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
         self._http = self._connect(base_url=address, headers=headers, timeout=timeout, transport=transport)
         self._retries = retries

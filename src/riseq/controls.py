@@ -14,6 +14,11 @@ MAX_PASSES = 3
 """How many passes an engine makes at most, where nothing else is asked for."""
 
 
+def described(default: Any, help: str, **metadata: Any) -> Any:
+    """Return the field of a dataclass with its ``help``, and what else an option on the command line may have."""
+    return field(default=default, metadata={"help": help, **metadata})
+
+
 class ControlOptions(TypedDict, total=False):
     """The fields of ``Controls`` as the keyword arguments of a call."""
 
@@ -32,19 +37,15 @@ class Controls:
     The metadata of a field is its help text wherever it is shown: on the command line, in the API's document, in tools.
     """
 
-    strength: float = field(
-        default=NEUTRAL,
-        metadata={"help": "0 keeps the question, 0.5 is the model's own choice, 1 gives the shortest form."},
+    strength: float = described(
+        NEUTRAL, "0 keeps the question, 0.5 is the model's own choice, 1 gives the shortest form."
     )
-    protect: tuple[str, ...] = field(default=(), metadata={"help": "Words that are left as they are."})
-    max_passes: int | None = field(
-        default=None,
-        metadata={"help": f"Edit in at most so many passes; the model's own number, mostly {MAX_PASSES}, where unset."},
+    protect: tuple[str, ...] = described((), "Words that are left as they are.")
+    max_passes: int | None = described(
+        None, f"Edit in at most so many passes; the model's own number, mostly {MAX_PASSES}, where unset."
     )
-    n_best: int = field(default=1, metadata={"help": "Above 1 the result has up to so many alternatives."})
-    guard: bool = field(
-        default=True, metadata={"help": "Keep what only the question says, unless the model is sure that it may go."}
-    )
+    n_best: int = described(1, "Above 1 the result has up to so many alternatives.")
+    guard: bool = described(True, "Keep what only the question says, unless the model is sure that it may go.")
 
     grounded: bool = field(
         default=True,

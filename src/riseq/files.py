@@ -1,14 +1,18 @@
-"""Files and folders that appear whole or not at all."""
+"""Files as they come in (plain or gzip, UTF-8), and files and folders that appear whole or not at all."""
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import json
 import os
 import secrets
 import shutil
+import stat
+import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +22,18 @@ from riseq.types import InputError
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
+
+
+STDIN = STDOUT = "-"
+"""The name of standard input, and of standard output, among files."""
+_BOM = b"\xef\xbb\xbf"
+# What a file that is not UTF-8 text most often is, by its first bytes.
+_NOT_TEXT = {
+    b"\xff\xfe": "UTF-16 text, expected UTF-8",
+    b"\xfe\xff": "UTF-16 text, expected UTF-8",
+    b"\x1f\x8b": "gzip data, expected text (or a name that ends in .gz)",
+    b"PAR1": "Parquet data, expected text (or a name that ends in .parquet)",
+}
 
 
 def check_writable(path: str | Path) -> None:
@@ -117,6 +133,71 @@ def decompress(file: BinaryIO, wanted: bool) -> Iterator[BinaryIO]:
     with gzip.GzipFile(fileobj=file) as unpacked:
         # GzipFile hands out lines one slow call at a time; a buffer in front of it makes them cheap.
         yield cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, unpacked), 1 << 16))
+
+
+def name_source(path: str | Path) -> str:
+    """Return the name of ``path`` in messages."""
+    return "<stdin>" if str(path) == STDIN else str(path)
+
+
+def check_source(path: str | Path) -> None:
+    """Raise where ``path`` is not a file that can be opened; it is not opened, since a pipe can be only once."""
+    if str(path) == STDIN:
+        return
+    with reading(path):
+        if stat.S_ISDIR(os.stat(path).st_mode):
+            raise IsADirectoryError
+        if not os.access(path, os.R_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+@contextmanager
+def open_source(path: str | Path) -> Iterator[BinaryIO]:
+    """Open ``path`` for reading, through gzip where its name ends in ``.gz``; ``-`` is standard input."""
+    if str(path) == STDIN:
+        yield sys.stdin.buffer
+        return
+    with reading(path):
+        file = open(path, "rb")  # noqa: SIM115 - the with below closes it; only opening is caught here
+    with file, decompress(file, str(path).lower().endswith(".gz")) as stream:
+        yield stream
+
+
+def read_lines(file: BinaryIO, name: str) -> Iterator[bytes]:
+    """Yield the lines of ``file`` with their ends, less a byte-order mark."""
+    number = 0
+    try:
+        for number, line in enumerate(file, 1):
+            if number == 1:
+                for magic, found in _NOT_TEXT.items():
+                    if line.startswith(magic):
+                        raise InputError(f"{name}: is {found}")
+                line = line.removeprefix(_BOM)
+            yield line
+    except EOFError:
+        raise InputError(f"{name}:{number + 1}: the gzip data is cut off here, expected a whole file") from None
+    except (OSError, zlib.error) as error:
+        raise InputError(f"{name}:{number + 1}: cannot be read: {error_reason(error)}") from None
+
+
+def read_text(path: str | Path) -> str:
+    """Return all the text of a file that is one document."""
+    name = name_source(path)
+    with open_source(path) as file:
+        return "".join(decode_line(line, name, number) for number, line in enumerate(read_lines(file, name), 1))
+
+
+def decode_line(line: bytes, name: str, number: int) -> str:
+    """Return the text of one line."""
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name}:{number}: {not_utf8(error)}") from None
+
+
+def not_utf8(error: UnicodeDecodeError) -> str:
+    """Return the message about bytes that are not UTF-8."""
+    return f"not UTF-8: got the byte 0x{error.object[error.start]:02x} at byte {error.start + 1} of the line"
 
 
 def format_json(content: object) -> bytes:

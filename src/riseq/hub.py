@@ -77,17 +77,15 @@ def _fetch(name: str, revision: str | None, files: Sequence[str]) -> Path:
     try:
         import huggingface_hub as hub
     except ModuleNotFoundError:
-        raise InputError(
-            f"{name}: no such folder; if it is a model on the Hugging Face hub: pip install 'riseq[hub]'"
-        ) from None
+        hint = "if it is a model on the Hugging Face hub: pip install 'riseq[hub]'"
+        raise InputError(f"{name}: no such folder; {hint}") from None
     try:
         return Path(hub.snapshot_download(name, revision=revision, allow_patterns=list(files)))
     # The hub, its cache and the network have dozens of kinds of failure; all of them mean that there is no model.
     except Exception as error:
         reason = next((line for line in map(str.strip, str(error).splitlines()) if line), type(error).__name__)
-        raise InputError(
-            f"{name}: no such folder, and not to be had from the Hugging Face hub: {reason[:300]}"
-        ) from error
+        missing = f"{name}: no such folder, and not to be had from the Hugging Face hub"
+        raise InputError(f"{missing}: {reason[:300]}") from error
 
 
 def _find_checkout() -> Path | None:

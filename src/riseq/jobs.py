@@ -12,7 +12,6 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO
 
 from riseq.files import check_writable, writing
@@ -60,9 +59,7 @@ class Journal:
     def __enter__(self) -> Journal:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         # One without rows, or that no other run could go on with, is of no use to anybody.
         with suppress(OSError):  # a full disk was reported already; closing would try the half row once more
             if self.done and self._kept:
@@ -96,10 +93,8 @@ class Journal:
             before = self._read_settings(first)
             end = self._count() if before else 0
             if self.done and not resume:
-                raise InputError(
-                    f"{self.path}: has {self.done:,} finished rows of a run that did not end; --resume goes on with "
-                    "them, or delete the file to start again"
-                )
+                rows = f"{self.path}: has {self.done:,} finished rows of a run that did not end"
+                raise InputError(f"{rows}; --resume goes on with them, or delete the file to start again")
             if self.done:
                 rows = f"{self.path}: its {self.done:,} rows"
                 check_same(rows, before, settings, "delete the file to start again")
@@ -141,9 +136,8 @@ def check_same(what: str, before: Mapping[str, object], now: Mapping[str, object
     for name in dict.fromkeys((*before, *now)):
         if before.get(name) != now.get(name):
             old, new = (_NOT_SET if one.get(name) is None else str(one[name]) for one in (before, now))
-            raise OtherSettings(
-                f"{what} were made with another {name} ({old}, now {new}); --resume needs the same, or {again}"
-            )
+            other = f"another {name} ({old}, now {new})"
+            raise OtherSettings(f"{what} were made with {other}; --resume needs the same, or {again}")
 
 
 def digest(path: Path) -> str | None:

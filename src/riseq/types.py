@@ -40,14 +40,10 @@ class TextEdit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the edit as JSON has it; the operation is its lower-cased name."""
-        edit: dict[str, Any] = {
-            "op": self.op.name.lower(),
-            "start": self.start,
-            "end": self.end,
-            "old": self.old,
-            "new": self.new,
-        }
-        return edit if self.probability is None else {**edit, "probability": self.probability}
+        edit = {name: getattr(self, name) for name in ("op", "start", "end", "old", "new", "probability")}
+        if self.probability is None:
+            del edit["probability"]
+        return {**edit, "op": self.op.name.lower()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TextEdit:
@@ -113,21 +109,11 @@ class Simplification:
         return cls._read_form(values, alternatives)
 
     def _form(self) -> dict[str, Any]:
-        return {
-            "text": self.text,
-            "confidence": self.confidence,
-            "probability": self.probability,
-            "steps": [step.to_dict() for step in self.steps],
-        }
+        values = {name: getattr(self, name) for name in ("text", "confidence", "probability")}
+        return {**values, "steps": [step.to_dict() for step in self.steps]}
 
     @classmethod
     def _read_form(cls, values: Mapping[str, Any], alternatives: tuple[Simplification, ...] = ()) -> Simplification:
-        return cls(
-            values["question"],
-            values["text"],
-            tuple(Step.from_dict(step) for step in values["steps"]),
-            values["truncated"],
-            values["confidence"],
-            values.get("probability"),
-            alternatives,
-        )
+        known = {name: values[name] for name in ("question", "text", "truncated", "confidence")}
+        steps = tuple(map(Step.from_dict, values["steps"]))
+        return cls(**known, steps=steps, probability=values.get("probability"), alternatives=alternatives)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from riseq.cli import main
-from riseq.cli.shared import take_evenly
+from riseq.cli import main, take_evenly
 from riseq.hub import find_examples
 from riseq.types import Example
 from tiny_model import make_checkpoint, make_examples, save_tiny

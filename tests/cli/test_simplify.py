@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from riseq.cli.shared import SystemChoice
 from riseq.cli.simplify import Handling, simplify_file, simplify_stream
 from riseq.controls import Controls
 from riseq.data.rows import BadRows
 from riseq.data.tables import read_records, write_rows
 from riseq.jobs import journal_path
-from riseq.systems.protocol import Origin
+from riseq.systems import Origin
+from riseq.systems.registry import SystemChoice
 from riseq.types import Example, InputError, Simplification
 from tiny_model import export_tiny, make_examples
 
@@ -119,7 +119,7 @@ def stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path
                 yield from super().simplify([example])
 
     with monkeypatch.context() as patch:
-        patch.setattr("riseq.cli.shared.SystemChoice.load", lambda _: Breaking())
+        patch.setattr("riseq.systems.registry.SystemChoice.load", lambda _: Breaking())
         with pytest.raises(KeyboardInterrupt):
             simplify_file(str(source), out, ORIGIN, Handling())
     assert 5 < journal_path(out).read_bytes().count(b"\n") <= 23
@@ -137,7 +137,7 @@ def test_only_unfinished_rows_are_done(stopped: tuple[Path, Path], monkeypatch: 
             return super().simplify(held)
 
     finished = [json.loads(line) for line in journal_path(out).read_bytes().splitlines()[1:]]
-    monkeypatch.setattr("riseq.cli.shared.SystemChoice.load", lambda _: Listening())
+    monkeypatch.setattr("riseq.systems.registry.SystemChoice.load", lambda _: Listening())
     assert simplify_file(str(source), out, ORIGIN, Handling(), resume=True) == 3
     assert seen[0] not in [row["result"]["id"] for row in finished if "result" in row]
     assert [record.example.id for record in read_records(out)] == [str(number) for number in range(40)]
@@ -158,7 +158,7 @@ def test_a_run_with_other_settings_is_refused(
 ) -> None:
     source, out = stopped
     kept = journal_path(out).read_bytes()
-    monkeypatch.setattr("riseq.cli.shared.SystemChoice.load", lambda _: Origin())
+    monkeypatch.setattr("riseq.systems.registry.SystemChoice.load", lambda _: Origin())
     with pytest.raises(InputError, match=told):
         simplify_file(str(source), out, choice, Handling(), resume=True)
     assert journal_path(out).read_bytes() == kept
@@ -232,7 +232,7 @@ def test_strict_also_stops_at_what_the_system_refuses(tmp_path: Path, monkeypatc
 
     source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     write_rows(source, ({"id": e.id, "context": list(e.context), "question": e.question} for e in make_examples(9)))
-    monkeypatch.setattr("riseq.cli.shared.SystemChoice.load", lambda _: Picky())
+    monkeypatch.setattr("riseq.systems.registry.SystemChoice.load", lambda _: Picky())
     with pytest.raises(BadRows, match=r"in.jsonl:8: too deep"):
         simplify_file(str(source), out, ORIGIN, Handling(strict=True))
     journal_path(out).unlink()

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from riseq.data.dataset import load_dataset
-from riseq.data.stats import CountSummary, DatasetStats, stats
+from riseq.data.dataset import CountSummary, DatasetStats, load_dataset, measure_set
 from riseq.types import Example
 
 
@@ -14,7 +13,7 @@ def test_a_small_set_by_hand() -> None:
         Example("3", ("Who is it?",), "Is it Ada?", "Is it?"),
         Example("4", (), "What?"),
     ]
-    assert stats(iter(examples)) == DatasetStats(
+    assert measure_set(iter(examples)) == DatasetStats(
         rows=4,
         with_target=3,
         with_context=2,
@@ -29,10 +28,10 @@ def test_a_small_set_by_hand() -> None:
 
 def test_nothing_has_no_numbers() -> None:
     nothing = CountSummary(0.0, 0.0, 0)
-    assert stats([]) == DatasetStats(0, 0, 0, nothing, nothing, nothing, 0.0, 0.0, 0.0)
+    assert measure_set([]) == DatasetStats(0, 0, 0, nothing, nothing, nothing, 0.0, 0.0, 0.0)
 
 
 def test_the_papers_cast(data_dir: Path) -> None:
-    numbers = stats(load_dataset("cast19/test", root=data_dir))
+    numbers = measure_set(load_dataset("cast19/test", root=data_dir))
     assert (numbers.rows, numbers.with_target, numbers.with_context) == (479, 479, 429)
     assert round(numbers.unchanged * 479) == 137, "design.md counts 137 questions that should stay unchanged"

@@ -13,7 +13,7 @@ from rich.console import Console
 from riseq.metrics.scores import score
 from riseq.reproduce import predict
 from riseq.reproduce.predict import PredictionJob, evaluate, import_outputs, note_training, save_outputs
-from riseq.systems.protocol import Origin
+from riseq.systems import Origin
 from riseq.systems.saved import Store
 from riseq.types import Example, InputError, Simplification
 from tiny_report import DEV, ROWS, TEST, write_data

@@ -62,7 +62,7 @@ def read(source: Source, blocks: list[Block], backwards: bool = False) -> list[o
 def test_blocks_together_are_the_file(sources: list[Source], rows: int) -> None:
     assert len(sources) == 6
     for index, source in enumerate(sources):
-        expected = list(read_outcomes(source.path, read_dialogue=read_context))
+        expected = list(read_outcomes(source.path, read=read_context))
         entry, blocks = split_file(source, index, rows)
         assert (entry["rows"], entry["blocks"]) == (len(expected), len(blocks))
         stored = Path(source.path).read_bytes()

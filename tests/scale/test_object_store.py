@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from riseq.cli.ray import Spread, simplify_folder
-from riseq.cli.shared import SystemChoice
-from riseq.cli.simplify import Handling, simplify_file
+from riseq.cli.simplify import Handling, simplify_file, simplify_folder
+from riseq.scale import Spread
 from riseq.scale.run import MANIFEST
 from riseq.scale.storage import find_folder, find_sources
+from riseq.systems.registry import SystemChoice
 from riseq.types import InputError
 from tiny_model import make_examples
 

@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 
 from riseq.cli import main
-from riseq.cli.ray import Spread, load_same, simplify_folder
-from riseq.cli.shared import SystemChoice
-from riseq.cli.simplify import Handling, simplify_file
+from riseq.cli.simplify import Handling, simplify_file, simplify_folder
 from riseq.controls import Controls
 from riseq.data.tables import write_rows
+from riseq.scale import Spread
 from riseq.scale.run import MANIFEST, describe_worker, open_run
-from riseq.scale.workers import MAX_DEATHS
-from riseq.systems.protocol import Origin, System
+from riseq.scale.workers import MAX_DEATHS, load_same
+from riseq.systems import Origin, System
+from riseq.systems.registry import SystemChoice
 from riseq.types import Example, InputError, Simplification
 from tiny_model import make_checkpoint, make_examples, save_tiny
 
@@ -223,10 +223,10 @@ def test_a_worker_too_large_for_this_machine_is_told_and_on_a_cluster_waited_for
     # A cluster may grow: the run is opened, and waits.
     make = partial(load_same, ORIGIN, {})
     assert describe_worker(1, 2) == "1 core and 2 GPUs"
-    with open_run(source, out, make, {}, address=cluster, gpus=2) as run:
+    with open_run(source, out, make, {}, Spread(address=cluster, gpus=2)) as run:
         assert not run.has_room
         assert run.manifest.runs[-1]["workers"] == 1
-    with open_run(source, f"{out}2", make, {}, address=cluster, threads=2) as run:
+    with open_run(source, f"{out}2", make, {}, Spread(address=cluster), threads=2) as run:
         assert run.has_room
 
 
@@ -247,7 +247,7 @@ def test_a_block_that_kills_its_workers_is_given_up_and_the_others_are_done(
         return Deadly()
 
     source, out = str(tmp_path / "in.jsonl"), str(tmp_path / "out")
-    with open_run(source, out, make_deadly, {}, address=cluster, workers=1, block_rows=1) as run:
+    with open_run(source, out, make_deadly, {}, Spread(address=cluster, workers=1, block_rows=1)) as run:
         assert [result.block.first for result in run.results()] == [0, 2, 3]
         manifest = run.finish()
     assert (manifest.state, manifest.written, manifest.failed) == ("incomplete", 3, 1)
@@ -263,7 +263,7 @@ def test_engines_that_never_load_end_the_run_with_the_reason(connected: None, cl
     source, out = str(tmp_path / "in.jsonl"), str(tmp_path / "out")
     with (
         pytest.raises(InputError, match=r"^no worker starts: RuntimeError: no such device$"),
-        open_run(source, out, fail, {}, address=cluster, workers=2, block_rows=1) as run,
+        open_run(source, out, fail, {}, Spread(address=cluster, workers=2, block_rows=1)) as run,
     ):
         list(run.results())
     assert json.loads((tmp_path / "out" / MANIFEST).read_text())["state"] == "stopped"

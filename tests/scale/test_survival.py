@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from riseq.cli.shared import SystemChoice
 from riseq.cli.simplify import Handling, bad_rows_path, simplify_file
 from riseq.controls import Controls
 from riseq.scale.run import MANIFEST
+from riseq.systems.registry import SystemChoice
 from tiny_model import export_tiny, make_examples
 
 ROWS, BLOCK = 50_000, 1_000

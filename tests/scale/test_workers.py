@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from riseq.cli.shared import SystemChoice
 from riseq.cli.simplify import Handling, bad_rows_path, simplify_file
 from riseq.controls import Controls
 from riseq.scale.blocks import Block, split_file
 from riseq.scale.storage import find_folder, find_sources
 from riseq.scale.workers import BAD, Worker
-from riseq.systems.protocol import Origin, System
+from riseq.systems import Origin, System
+from riseq.systems.registry import SystemChoice
 from riseq.types import Example, InputError, Simplification
 from tiny_model import export_tiny, make_examples
 

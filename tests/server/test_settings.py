@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import typer
 
-from riseq.cli import app
+from riseq.cli import build_app
 from riseq.server.settings import Settings, load_settings
 from riseq.types import InputError
 
@@ -117,7 +117,7 @@ def test_a_key_that_cannot_be_sent_is_a_mistake(content: bytes, tmp_path: Path) 
 
 
 def test_every_setting_is_a_flag_with_its_default_in_the_help() -> None:
-    command = typer.main.get_command(app).commands["serve"]  # type: ignore[attr-defined]
+    command = typer.main.get_command(build_app()).commands["serve"]  # type: ignore[attr-defined]
     options = {one.name: one for one in command.params if one.name not in ("config", "help")}
     settings = {one.name: one for one in fields(Settings) if one.metadata["panel"] is not None}
     assert {one.name for one in fields(Settings)} - set(settings) == {"api_key", "address_file"}

@@ -50,7 +50,7 @@ def test_it_is_made_from_a_model_where_one_is_named(file: Path, tmp_path: Path) 
 
 
 def test_an_installed_module_does_too() -> None:
-    assert load_system("riseq.systems.protocol:Origin").name == "origin"
+    assert load_system("riseq.systems:Origin").name == "origin"
 
 
 @pytest.mark.parametrize(

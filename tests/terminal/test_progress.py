@@ -7,7 +7,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from riseq.terminal.progress import report, track
+from riseq.terminal import report, track
 
 
 def test_the_bar_has_the_rate_and_the_time_and_starts_at_what_was_done() -> None:

@@ -12,8 +12,8 @@ from rich.console import Console
 
 from riseq.engine.simplifier import Simplifier
 from riseq.metrics.scores import score
-from riseq.terminal.progress import track
-from riseq.terminal.tables import open_table
+from riseq.terminal import track
+from riseq.terminal.results import open_table
 from riseq.types import Example, InputError
 
 ASKED = {"float32": 1.0, "int8": 0.97}

@@ -14,7 +14,7 @@ from riseq.files import replace_file, write_json
 from riseq.metrics.passes import Stopping
 from riseq.metrics.reliability import Reliability
 from riseq.reproduce.figures import load_matplotlib
-from riseq.terminal.tables import open_table
+from riseq.terminal.results import open_table
 
 PLOT = "reliability.png"
 REPORT = "calibration.json"

@@ -9,18 +9,17 @@ from typing import Annotated
 
 import typer
 
-from riseq.cli.options import ModelOption
-from riseq.cli.shared import load_set_or_examples, take_evenly
+from riseq.cli import ModelOption, load_set_or_examples, option, take_evenly
 from riseq.types import InputError
 
 
 def bench(
     model: ModelOption = None,
-    data: Annotated[Path | None, typer.Option("--data", "-d", metavar="FILE", help="Questions with dialogues.")] = None,
-    threads: Annotated[int, typer.Option("--threads", "-t", metavar="N", min=1, help="Cores that one call uses.")] = 2,
-    repeats: Annotated[int, typer.Option("--repeats", metavar="N", min=1, help="How often all is measured.")] = 5,
-    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Take N questions of them.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
+    data: Annotated[Path | None, option("--data -d FILE", "Questions with dialogues.")] = None,
+    threads: Annotated[int, option("--threads -t N", "Cores that one call uses.", min=1)] = 2,
+    repeats: Annotated[int, option("--repeats N", "How often all is measured.", min=1)] = 5,
+    limit: Annotated[int | None, option("--limit N", "Take N questions of them.", min=1)] = None,
+    as_json: Annotated[bool, option("--json", "Print one JSON object instead.")] = False,
 ) -> None:
     """Measure how fast the engine is on this machine.
 

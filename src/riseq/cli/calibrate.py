@@ -5,22 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from riseq.cli.options import SkipBadOption, ThreadsOption
-from riseq.cli.shared import load_set, notify, open_console
+from riseq.cli import SkipBadOption, ThreadsOption, argument, load_set, notify, open_console, option
 from riseq.types import InputError
 
 
 def calibrate(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", show_default=False, help="An exported model's folder.")],
-    data: Annotated[
-        list[Path],
-        typer.Option("--data", "-d", metavar="FILE", help="A file with targets, or a set's name; repeat it for each."),
-    ],
-    report: Annotated[
-        Path | None, typer.Option("--report", metavar="FOLDER", help="Also write a reliability plot and all numbers.")
-    ] = None,
+    model: Annotated[Path, argument("MODEL", "An exported model's folder.")],
+    data: Annotated[list[Path], option("--data -d FILE", "A file with targets, or a set's name; repeat it for each.")],
+    report: Annotated[Path | None, option("--report FOLDER", "Also write a reliability plot and all numbers.")] = None,
     threads: ThreadsOption = None,
     skip_bad: SkipBadOption = False,
 ) -> None:
@@ -41,7 +33,7 @@ def calibrate(
     from riseq.engine.simplifier import Simplifier
     from riseq.files import write_json
     from riseq.model.folder import is_exported, load_exported
-    from riseq.terminal.progress import track
+    from riseq.terminal import track
 
     if not is_exported(model):
         raise InputError(f"{model}: expected the folder of an exported model; riseq export makes one")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from riseq.cli.options import SetArgument, SkipBadOption, show_help_alone
-from riseq.cli.shared import load_set, open_console
+from riseq.cli import SetArgument, SkipBadOption, load_set, open_console, show_help_alone
 
 app = typer.Typer(help="Look at data sets.", rich_markup_mode="rich")
 
@@ -17,10 +16,7 @@ def data(context: typer.Context) -> None:
 
 
 @app.command()
-def stats(
-    file: SetArgument,
-    skip_bad: SkipBadOption = False,
-) -> None:
+def stats(file: SetArgument, skip_bad: SkipBadOption = False) -> None:
     """Show what is in a data set.
 
     Its size, how long its dialogues, questions and targets are,
@@ -31,7 +27,7 @@ def stats(
       riseq data stats train.jsonl.gz
       RISEQ_DATA=~/data riseq data stats canard/test.qonly
     """
-    from riseq.data.stats import stats as measure
-    from riseq.terminal.tables import show_stats
+    from riseq.data.dataset import measure_set
+    from riseq.terminal.results import show_stats
 
-    show_stats(open_console(), measure(load_set(file, skip_bad)))
+    show_stats(open_console(), measure_set(load_set(file, skip_bad)))

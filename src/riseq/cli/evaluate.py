@@ -8,30 +8,19 @@ from typing import Annotated
 
 import typer
 
-from riseq.cli.options import DEFAULT_SYSTEM, ModelOption, SkipBadOption, SystemOption
-from riseq.cli.shared import load_set, open_console
+from riseq.cli import DEFAULT_SYSTEM, ModelOption, SkipBadOption, SystemOption, load_set, open_console, option
 from riseq.systems.registry import load_system
 
 
 def evaluate(
-    data: Annotated[
-        Path,
-        typer.Option(
-            "--data",
-            "-d",
-            metavar="FILE",
-            help="A file with targets, or a set's name under RISEQ_DATA.",
-        ),
-    ],
+    data: Annotated[Path, option("--data -d FILE", "A file with targets, or a set's name under RISEQ_DATA.")],
     system: SystemOption = DEFAULT_SYSTEM,
     model: ModelOption = None,
     predictions: Annotated[
-        Path | None, typer.Option("--predictions", metavar="OUT", help="Also write each prediction beside its target.")
+        Path | None, option("--predictions OUT", "Also write each prediction beside its target.")
     ] = None,
-    confidence: Annotated[
-        bool, typer.Option("--confidence", help="Also show how well the results' confidences hold.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+    confidence: Annotated[bool, option("--confidence", "Also show how well the results' confidences hold.")] = False,
+    as_json: Annotated[bool, option("--json", "Print one JSON object instead of a table.")] = False,
     skip_bad: SkipBadOption = False,
 ) -> None:
     """Score a system on a set, as the paper scores it.
@@ -48,7 +37,9 @@ def evaluate(
     """
     from riseq.data.rows import prediction_row
     from riseq.data.tables import check_output, write_rows
+    from riseq.metrics.reliability import check_confidence
     from riseq.reproduce.predict import evaluate as run
+    from riseq.terminal.results import show_scores
 
     if predictions is not None:
         check_output(predictions)
@@ -57,19 +48,13 @@ def evaluate(
     if predictions is not None:
         rows = zip(examples, evaluation.predictions, strict=True)
         write_rows(predictions, (prediction_row(example, prediction) for example, prediction in rows))
-    reliability = None
-    if confidence:
-        from riseq.metrics.reliability import check_confidence
-
-        reliability = check_confidence(examples, evaluation.predictions)
+    reliability = check_confidence(examples, evaluation.predictions) if confidence else None
     if as_json:
         scores: dict[str, object] = dict(evaluation.scores.as_dict())
         if reliability is not None:
             scores["confidence"] = {"ece": reliability.error, "auc": reliability.discrimination}
         typer.echo(json.dumps(scores))
         return
-    from riseq.terminal.tables import show_scores
-
     console = open_console()
     show_scores(console, {system: evaluation.scores})
     if reliability is not None:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
-from riseq.cli.options import ContextOption, ModelOption, add_options, list_fields, take_options
-from riseq.cli.shared import SystemChoice, make_example, names_file, open_console
+from riseq.cli import (
+    ContextOption,
+    ModelOption,
+    add_options,
+    argument,
+    make_example,
+    names_file,
+    open_console,
+    take_options,
+)
 from riseq.controls import Controls
+from riseq.systems.registry import SystemChoice
 from riseq.types import InputError
 
 
-@add_options(list_fields(Controls))
+@add_options(Controls)
 def explain(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False, help="A question in quotes.")],
+    question: Annotated[str, argument("QUESTION", "A question in quotes.")],
     context: ContextOption = None,
     model: ModelOption = None,
     **options: Any,
@@ -33,9 +40,8 @@ def explain(
     from riseq.terminal.results import explain as show
 
     if names_file(question):
-        raise InputError(
-            f"{question}: explain takes one question in quotes; riseq simplify FILE --show-edits shows a file's edits"
-        )
+        hint = "riseq simplify FILE --show-edits shows a file's edits"
+        raise InputError(f"{question}: explain takes one question in quotes; {hint}")
     example = make_example(question, context or [])
     (result,) = SystemChoice("rise", model, take_options(Controls, options)).load().simplify([example])
     show(open_console(), result)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from riseq.cli.shared import FAILED, load_set_or_examples, notify, open_console, take_evenly
+from riseq.cli import FAILED, argument, load_set_or_examples, notify, open_console, option, take_evenly
 from riseq.extras import needs_extra
 
 _CHECKED = 1_000
@@ -15,21 +15,14 @@ _CHECKED = 1_000
 
 
 def export(
-    checkpoint: Annotated[Path, typer.Argument(metavar="CHECKPOINT", show_default=False, help="A trained model.")],
-    output: Annotated[Path, typer.Argument(metavar="OUT", show_default=False, help="The folder to write.")],
-    precision: Annotated[
-        str, typer.Option("--precision", "-p", metavar="KIND", help="int8 (small and fast) or float32.")
-    ] = "int8",
+    checkpoint: Annotated[Path, argument("CHECKPOINT", "A trained model.")],
+    output: Annotated[Path, argument("OUT", "The folder to write.")],
+    precision: Annotated[str, option("--precision -p KIND", "int8 (small and fast) or float32.")] = "int8",
     data: Annotated[
-        Path | None,
-        typer.Option(
-            "--data", "-d", metavar="FILE", help="Check on this file or set. The example dialogues of a checkout."
-        ),
+        Path | None, option("--data -d FILE", "Check on this file or set. The example dialogues of a checkout.")
     ] = None,
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, help="Check on N questions, spread evenly over the set.")
-    ] = _CHECKED,
-    check: Annotated[bool, typer.Option("--check/--no-check", help="Whether to compare it with CHECKPOINT.")] = True,
+    limit: Annotated[int, option("--limit N", "Check on N questions, spread evenly over the set.", min=1)] = _CHECKED,
+    check: Annotated[bool, option("--check/--no-check", "Whether to compare it with CHECKPOINT.")] = True,
 ) -> None:
     """Turn a checkpoint into a model that runs without torch.
 

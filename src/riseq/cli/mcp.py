@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from riseq.cli.options import ModelOption, ThreadsOption
+from riseq.cli import ModelOption, ThreadsOption
 
 
 def mcp(model: ModelOption = None, threads: ThreadsOption = None) -> None:

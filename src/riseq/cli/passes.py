@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from riseq.cli.options import ModelOption, SetArgument, SkipBadOption, ThreadsOption
-from riseq.cli.shared import load_set, open_console
+from riseq.cli import ModelOption, SetArgument, SkipBadOption, ThreadsOption, load_set, open_console, option
 
 
 def passes(
     file: SetArgument,
     model: ModelOption = None,
-    most: Annotated[int, typer.Option("--most", metavar="N", min=1, help="Go up to N passes.")] = 5,
+    most: Annotated[int, option("--most N", "Go up to N passes.", min=1)] = 5,
     uncalibrated: Annotated[
-        bool, typer.Option("--uncalibrated", help="Take every pass, with no guard, as without a calibration.")
+        bool, option("--uncalibrated", "Take every pass, with no guard, as without a calibration.")
     ] = False,
     threads: ThreadsOption = None,
     skip_bad: SkipBadOption = False,
@@ -33,7 +30,7 @@ def passes(
     from riseq.calibrate.report import show_stopping
     from riseq.engine.simplifier import Simplifier
     from riseq.metrics.passes import measure_stopping
-    from riseq.terminal.progress import track
+    from riseq.terminal import track
 
     examples = load_set(file, skip_bad, need_target=True)
     engine = Simplifier.load(model, threads=threads, max_passes=most, calibrated=not uncalibrated)

@@ -6,38 +6,25 @@ import shlex
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from riseq.cli.options import DEFAULT_SYSTEM, LimitOption, ModelOption, SystemOption
-from riseq.cli.shared import notify
+from riseq.cli import DEFAULT_SYSTEM, LimitOption, ModelOption, SystemOption, notify, option
 
 
 def predict(
-    into: Annotated[Path, typer.Option("--into", "-i", metavar="FOLDER", help="The system's folder in the store.")],
+    into: Annotated[Path, option("--into -i FOLDER", "The system's folder in the store.")],
     system: SystemOption = DEFAULT_SYSTEM,
     model: ModelOption = None,
     data: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--data", "-d", metavar="SET", help="A set's name under RISEQ_DATA; repeat it. The report's three."
-        ),
+        list[str] | None, option("--data -d SET", "A set's name under RISEQ_DATA; repeat it. The report's three.")
     ] = None,
     take: Annotated[
-        Path | None,
-        typer.Option(
-            "--take", metavar="FOLDER", help="Take outputs that are already there, as SET.jsonl, and run nothing."
-        ),
+        Path | None, option("--take FOLDER", "Take outputs that are already there, as SET.jsonl, and run nothing.")
     ] = None,
-    made_by: Annotated[
-        str | None, typer.Option("--made-by", metavar="COMMAND", help="With --take: the command that made them.")
-    ] = None,
-    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Its name in the tables.")] = None,
-    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="What else should be known of it.")] = "",
-    hardware: Annotated[
-        str | None, typer.Option("--trained-on", metavar="TEXT", help="The machine it was trained on.")
-    ] = None,
-    hours: Annotated[float | None, typer.Option("--hours", metavar="H", min=0, help="How long it trained.")] = None,
-    again: Annotated[bool, typer.Option("--again", help="Also run sets whose outputs are already there.")] = False,
+    made_by: Annotated[str | None, option("--made-by COMMAND", "With --take: the command that made them.")] = None,
+    title: Annotated[str | None, option("--title TEXT", "Its name in the tables.")] = None,
+    note: Annotated[str, option("--note TEXT", "What else should be known of it.")] = "",
+    hardware: Annotated[str | None, option("--trained-on TEXT", "The machine it was trained on.")] = None,
+    hours: Annotated[float | None, option("--hours H", "How long it trained.", min=0)] = None,
+    again: Annotated[bool, option("--again", "Also run sets whose outputs are already there.")] = False,
     limit: LimitOption = None,
 ) -> None:
     """Write a system's outputs on sets down, for [bold]riseq reproduce[/].

@@ -3,52 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from riseq.cli.options import LimitOption
-from riseq.cli.shared import FAILED, notify
+from riseq.cli import FAILED, LimitOption, notify, option
 from riseq.types import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from riseq.reproduce.plan import PlannedSystem
 
 _STORE = Path("benchmarks", "predictions")
 
 
 def reproduce(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where the report goes.")] = Path("report"),
+    out: Annotated[Path, option("--out -o FOLDER", "Where the report goes.")] = Path("report"),
     predictions: Annotated[
-        Path | None, typer.Option("--predictions", metavar="FOLDER", help="Saved predictions; benchmarks/predictions.")
+        Path | None, option("--predictions FOLDER", "Saved predictions; benchmarks/predictions.")
     ] = None,
-    only: Annotated[
-        list[str] | None, typer.Option("--only", metavar="SECTION", help="Make this section alone; repeat it.")
-    ] = None,
+    only: Annotated[list[str] | None, option("--only SECTION", "Make this section alone; repeat it.")] = None,
     compact: Annotated[
-        Path | None,
-        typer.Option("--compact", metavar="FOLDER", help="Also write a short report.md and its figures here."),
+        Path | None, option("--compact FOLDER", "Also write a short report.md and its figures here.")
     ] = None,
-    speed: Annotated[bool, typer.Option("--speed", help="First measure how fast each system is here.")] = False,
-    retrain: Annotated[
-        bool, typer.Option("--retrain", help="First train every system by its recipe, and run it.")
-    ] = False,
+    speed: Annotated[bool, option("--speed", "First measure how fast each system is here.")] = False,
+    retrain: Annotated[bool, option("--retrain", "First train every system by its recipe, and run it.")] = False,
     systems: Annotated[
-        list[str] | None,
-        typer.Option("--system", "-s", metavar="NAME", help="With --retrain or --speed: this one; repeat it."),
+        list[str] | None, option("--system -s NAME", "With --retrain or --speed: this one; repeat it.")
     ] = None,
-    runs: Annotated[
-        Path, typer.Option("--runs", metavar="FOLDER", help="With --speed: where trained models are.")
-    ] = Path("runs"),
-    recipes: Annotated[Path | None, typer.Option("--recipes", metavar="FOLDER", help="With --retrain.")] = None,
+    runs: Annotated[Path, option("--runs FOLDER", "With --speed: where trained models are.")] = Path("runs"),
+    recipes: Annotated[Path | None, option("--recipes FOLDER", "With --retrain.")] = None,
     change: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="With --retrain: on top of each recipe; SYSTEM:NAME=VALUE for one alone; repeat it.",
+        option(
+            "--set NAME=VALUE", "With --retrain: on top of each recipe; SYSTEM:NAME=VALUE for one alone; repeat it."
         ),
     ] = None,
     limit: LimitOption = None,
@@ -72,12 +56,17 @@ def reproduce(
       riseq reproduce --speed --only speed
       riseq reproduce --retrain --out again --set device=cuda --set querysim:backbone=gpt2
     """
-    from riseq.reproduce.plan import PLAN, RETRAINED, RUNS, plan_steps, run_steps
-    from riseq.reproduce.report import build_report, write_compact, write_joined, write_report
+    from riseq.data.dataset import load_dataset
+    from riseq.reproduce.plan import PLAN, RETRAINED, RUNS, UNSEEN, plan_steps, run_steps
+    from riseq.reproduce.report import build_report, measure_speeds, write_compact, write_joined, write_report
     from riseq.reproduce.scoreboard import Scoreboard, shown_path
     from riseq.systems.saved import Store
 
-    chosen = _choose(PLAN, systems or [])
+    names = [one.name for one in PLAN]
+    unknown = next((name for name in systems or [] if name not in names), None)
+    if unknown is not None:
+        raise InputError(f"no system of the report is called {unknown!r}; there are {', '.join(names)}")
+    chosen = [one for one in PLAN if not systems or one.name in systems]
     failed = 0
     if retrain:
         steps = plan_steps(chosen, out, recipes or _find("recipes"), change or [], limit)
@@ -87,14 +76,9 @@ def reproduce(
         raise InputError("--set and --recipes go with --retrain; a report is made from saved predictions without it")
     store = Store(predictions or _find(str(_STORE)))
     if not store.names():
-        raise InputError(
-            f"{store.folder}: has no saved predictions; riseq predict writes them, --retrain makes them all"
-        )
+        hint = "riseq predict writes them, --retrain makes them all"
+        raise InputError(f"{store.folder}: has no saved predictions; {hint}")
     if speed:
-        from riseq.data.dataset import load_dataset
-        from riseq.reproduce.plan import UNSEEN
-        from riseq.reproduce.report import measure_speeds
-
         timed = [one for one in chosen if one.group != "ablation"]
         measure_speeds(store, timed, runs, load_dataset(UNSEEN)[:limit])
     board = Scoreboard(store, limit, shown_as=shown_path(store.folder))
@@ -108,15 +92,6 @@ def reproduce(
     if failed:
         notify(f"{failed} steps failed; their systems are shown as not run. The same command tries them again")
         raise typer.Exit(FAILED)
-
-
-def _choose(plan: Sequence[PlannedSystem], names: Sequence[str]) -> list[PlannedSystem]:
-    unknown = next((name for name in names if name not in {one.name for one in plan}), None)
-    if unknown is not None:
-        raise InputError(
-            f"no system of the report is called {unknown!r}; there are {', '.join(one.name for one in plan)}"
-        )
-    return [one for one in plan if not names or one.name in names]
 
 
 def _find(name: str) -> Path:

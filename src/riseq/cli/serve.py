@@ -5,21 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from riseq.cli.options import add_options, list_fields
-from riseq.cli.shared import notify
+from riseq.cli import add_options, notify, option
 from riseq.extras import needs_extra
 from riseq.server.settings import Settings, load_settings
 
 
-@add_options(field for field in list_fields(Settings) if field.panel is not None)
+@add_options(Settings)
 def serve(
     config: Annotated[
-        Path | None,
-        typer.Option(
-            "--config", "-c", metavar="FILE", help="A TOML file of settings, named as the flags are: max_batch = 8."
-        ),
+        Path | None, option("--config -c FILE", "A TOML file of settings, named as the flags are: max_batch = 8.")
     ] = None,
     **flags: Any,
 ) -> None:

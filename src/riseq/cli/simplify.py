@@ -6,81 +6,75 @@ A file's output is whole or not there, bad rows are set aside, and a run that wa
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-from riseq.cli.options import (
+from riseq.cli import (
+    BAD_ROWS,
     DEFAULT_SYSTEM,
+    INCOMPLETE,
     ContextOption,
     ModelOption,
     SystemOption,
     ThreadsOption,
     add_options,
-    list_fields,
-    take_options,
-)
-from riseq.cli.ray import Spread, simplify_folder
-from riseq.cli.shared import (
-    BAD_ROWS,
-    SystemChoice,
+    argument,
     count,
     make_example,
     names_file,
     notify,
     open_console,
-    show_progress,
+    option,
+    take_options,
 )
 from riseq.controls import Controls
-from riseq.data.source import STDOUT
+from riseq.data.dialogue import read_context
+from riseq.data.rows import RESULT_COLUMNS, BadRow, BadRows, flat_row, result_row, sift
+from riseq.data.tables import Record, check_output, read_outcomes, write_rows
+from riseq.files import STDOUT, name_source
 from riseq.jobs import Journal, digest, journal_path
+from riseq.scale import Spread
+from riseq.systems import System
+from riseq.systems.bulk import LARGEST_CHUNK, Simplified, simplify_rows
+from riseq.systems.registry import SystemChoice
 from riseq.types import InputError
 
-if TYPE_CHECKING:
-    from riseq.data.rows import BadRow
-    from riseq.data.tables import Record
-    from riseq.systems.bulk import Simplified
-    from riseq.systems.protocol import System
 
-
-@add_options(list_fields(Controls), before="threads")
-@add_options(list_fields(Spread))
+@add_options(Controls, before="threads")
+@add_options(Spread)
 def simplify(
     source: Annotated[
         str,
-        typer.Argument(
-            metavar="INPUT",
-            show_default=False,
-            help="A question in quotes, a file of questions (.jsonl, .csv, .tsv, .parquet, .gz), or - for JSONL on "
+        argument(
+            "INPUT",
+            "A question in quotes, a file of questions (.jsonl, .csv, .tsv, .parquet, .gz), or - for JSONL on "
             "standard input.",
         ),
     ],
     output: Annotated[
         str | None,  # as a Path, a URL would lose a slash
-        typer.Argument(
-            metavar="OUTPUT", show_default=False, help="The file to write; its suffix is its format. - is JSONL."
-        ),
+        argument("OUTPUT", "The file to write; its suffix is its format. - is JSONL."),
     ] = None,
     context: ContextOption = None,
     system: SystemOption = DEFAULT_SYSTEM,
     model: ModelOption = None,
     threads: ThreadsOption = None,
-    show_edits: Annotated[bool, typer.Option("--show-edits", help="Show what was edited.")] = False,
+    show_edits: Annotated[bool, option("--show-edits", "Show what was edited.")] = False,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where a run that was stopped or killed had come to, or start.")
+        bool, option("--resume", "Go on where a run that was stopped or killed had come to, or start.")
     ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Do nothing where any row is bad.")] = False,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Take bad rows for granted: exit with 0 and not 3.")
-    ] = False,
+    strict: Annotated[bool, option("--strict", "Do nothing where any row is bad.")] = False,
+    skip_bad: Annotated[bool, option("--skip-bad", "Take bad rows for granted: exit with 0 and not 3.")] = False,
     engine: Annotated[
         Literal["local", "ray"],
-        typer.Option("--engine", help=r"local is this process; ray a cluster (pip install 'riseq\[scale]')."),
+        option("--engine", r"local is this process; ray a cluster (pip install 'riseq\[scale]')."),
     ] = "local",
     **options: Any,
 ) -> None:
@@ -170,11 +164,8 @@ def simplify_stream(
     source: str, choice: SystemChoice, handling: Handling, show_edits: bool = False, as_json: bool = False
 ) -> int:
     """Print the results of a file as they come, for people or as JSONL; return the exit code."""
-    from riseq.data.rows import BadRows, result_row, sift
-    from riseq.data.tables import write_rows
-
     system, bad = choice.load(), 0
-    if handling.strict and _can_go_back(source):
+    if handling.strict and Path(source).is_file():
         _count_rows(source, strict=True)
 
     def leave_out(row: BadRow) -> None:
@@ -190,9 +181,9 @@ def simplify_stream(
 
         console, written = open_console(), 0
         for written, one in enumerate(results, 1):  # noqa: B007
-            show(console, one.example, one.result)
+            show(console, *one)
     else:
-        written = write_rows(STDOUT, (result_row(one.example, one.result) for one in results))
+        written = write_rows(STDOUT, (result_row(*one) for one in results))
     if bad:
         notify(f"went on without {count(bad, 'bad row')} of {bad + written:,}")
     return handling.code(bad)
@@ -200,11 +191,10 @@ def simplify_stream(
 
 def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Handling, resume: bool = False) -> int:
     """Write the results of a file to ``output``, which appears when the last one is there; return the exit code."""
-    from riseq.data.rows import BadRow, BadRows, result_row
-    from riseq.data.tables import check_output
+    from riseq.terminal import track
 
     check_output(output)
-    again = _can_go_back(source)
+    again = Path(source).is_file()  # a pipe is read once
     if resume and not again:
         raise InputError(f"--resume goes with a file, which can be read again; got {source!r}")
     choice = choice.resolve()
@@ -220,10 +210,10 @@ def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Han
         try:
             results = _simplify(source, system, skip=before)
             # Closed, so that the bar is gone before anything else is printed.
-            with closing(show_progress(results, total, system.name, before)) as outcomes:
+            with closing(track(results, total, system.name, done=before, log=notify)) as outcomes:
                 for outcome in outcomes:
                     if not isinstance(outcome, BadRow):
-                        journal.add({"result": result_row(outcome.example, outcome.result)})
+                        journal.add({"result": result_row(*outcome)})
                     elif handling.strict:
                         raise BadRows([outcome])
                     else:
@@ -241,56 +231,83 @@ def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Han
     return handling.code(bad)
 
 
+def simplify_folder(
+    source: str, output: str, choice: SystemChoice, handling: Handling, spread: Spread, resume: bool = False
+) -> int:
+    """Write the results of the files that ``source`` stands for into the folder ``output``; return the exit code."""
+    from riseq.scale.run import describe_worker, open_run
+    from riseq.scale.storage import display_name
+    from riseq.scale.workers import load_same, prepare
+    from riseq.terminal import track
+
+    if handling.strict:
+        why = "which reads every row before it begins"
+        raise InputError(f"--strict goes with one process, {why}; not with --engine ray")
+    spread.check(choice.threads)
+    choice = prepare(choice, spread.gpus)
+    threads = choice.threads or 1
+    settings = choice.resolve().settings()
+    make_system = partial(load_same, choice, settings)
+    shown = display_name(output)
+    with open_run(source, output, make_system, settings, spread, threads, resume) as run:
+        if run.done:
+            notify(f"going on after {count(run.done, 'finished row')}")
+        if run.missing and not run.has_room:
+            worker = describe_worker(threads, spread.gpus)
+            notify(f"no machine of the cluster has room for a worker with {worker} yet: waiting for one")
+        try:
+            rows, blocks = run.manifest.rows, run.results()
+            progress = track(blocks, rows, choice.system, None, run.done, lambda one: one.block.rows, log=notify)
+            with closing(progress):
+                for _ in progress:
+                    pass
+        except KeyboardInterrupt:
+            notify(f"finished blocks are kept in {shown}; the same command with --resume goes on")
+            raise
+        manifest = run.finish()
+    for failure in manifest.failures:
+        notify(f"{failure['block']}: {count(failure['rows'], 'row')} not done: {failure['reason']}")
+    notify(f"wrote {count(manifest.written, 'question')} to {shown}")
+    if manifest.bad:
+        notify(f"left out {count(manifest.bad, 'bad row')} of {manifest.rows:,}; the reasons are in {shown}/_bad")
+    if manifest.failures:
+        notify(f"{count(len(manifest.failures), 'block')} not done; the same command with --resume tries again")
+        return INCOMPLETE
+    return handling.code(manifest.bad)
+
+
 def bad_rows_path(output: Path) -> Path:
     """Return where the bad rows of the input that became ``output`` are listed."""
     return output.with_name(f"{output.name}.bad.jsonl")
 
 
-def _can_go_back(source: str) -> bool:
-    return Path(source).is_file()
-
-
 def _read(source: str) -> Iterator[Record | BadRow]:
-    from riseq.data.dialogue import read_context
-    from riseq.data.tables import read_outcomes
-
-    return read_outcomes(source, read_dialogue=read_context)
+    return read_outcomes(source, read=read_context)
 
 
 def _count_rows(source: str, strict: bool) -> int:
     """Read the file to its end before any work, and return how many rows it has; where ``strict`` none may be bad."""
-    from riseq.data.rows import sift
-
     rows = _read(source)
     return sum(1 for _ in (sift(rows, None) if strict else rows))
 
 
 def _simplify(source: str, system: System, skip: int = 0) -> Iterator[Simplified | BadRow]:
-    from riseq.data.source import name_source
-    from riseq.systems.bulk import LARGEST_CHUNK, simplify_rows
-
-    largest = LARGEST_CHUNK if _can_go_back(source) else 1
+    largest = LARGEST_CHUNK if Path(source).is_file() else 1
     return simplify_rows(system, islice(_read(source), skip, None), name_source(source), largest=largest)
 
 
 def _finish(journal: Journal, output: Path) -> tuple[int, int]:
     """Make the output and the list of bad rows of a journal that has every row; return how many there are of each."""
-    from riseq.data.rows import RESULT_COLUMNS, flat_row
-    from riseq.data.tables import write_rows
 
-    aside = bad_rows_path(output)
-    if any("bad" in entry for entry in journal.entries()):
-        bad = write_rows(aside, _select(journal, "bad"))
+    def select(kind: str) -> Iterator[dict[str, Any]]:
+        entries: Iterator[dict[str, Any]] = journal.entries()
+        found = (one for one in entries if kind in one)
+        return ({"row": one["row"], **one[kind]} if kind == "bad" else one[kind] for one in found)
+
+    aside, bad = bad_rows_path(output), 0
+    if any(select("bad")):
+        bad = write_rows(aside, select("bad"))
     else:
         aside.unlink(missing_ok=True)  # an older run's
-        bad = 0
-    rows = _select(journal, "result")
     flat = not output.name.lower().endswith((".jsonl", ".jsonl.gz"))
-    return write_rows(output, map(flat_row, rows) if flat else rows, RESULT_COLUMNS), bad
-
-
-def _select(journal: Journal, kind: str) -> Iterator[Mapping[str, object]]:
-    for entry in journal.entries():
-        value = entry.get(kind)
-        if isinstance(value, dict):
-            yield {"row": entry["row"], **value} if kind == "bad" else value
+    return write_rows(output, map(flat_row, select("result")) if flat else select("result"), RESULT_COLUMNS), bad

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from riseq.cli.options import Resume
-from riseq.cli.shared import notify
+from riseq.cli import argument, notify, option
 from riseq.types import InputError
 
 
 def train(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The run's folder.")],
-    recipe: Annotated[
-        str | None, typer.Argument(metavar="RECIPE", show_default=False, help="A YAML file of settings.")
-    ] = None,
-    named: Annotated[str | None, typer.Option("--recipe", metavar="RECIPE", help="The recipe, by an option.")] = None,
+    out: Annotated[Path, option("--out -o FOLDER", "The run's folder.")],
+    recipe: Annotated[str | None, argument("RECIPE", "A YAML file of settings.")] = None,
+    named: Annotated[str | None, option("--recipe RECIPE", "The recipe, by an option.")] = None,
     resume: Annotated[
-        Resume, typer.Option("--resume", help="auto goes on where the run in FOLDER stopped, or starts it.")
+        Literal["auto", "none"], option("--resume", "auto goes on where the run in FOLDER stopped, or starts it.")
     ] = "none",
-    seed: Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Instead of the recipe's.")] = None,
-    change: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting on top of the recipe's; repeat.")
-    ] = None,
+    seed: Annotated[int | None, option("--seed N", "Instead of the recipe's.", min=0)] = None,
+    change: Annotated[list[str] | None, option("--set NAME=VALUE", "A setting on top of the recipe's; repeat.")] = None,
 ) -> None:
     """Train a model as a recipe says.
 

@@ -5,22 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from riseq.cli.options import SetArgument, SkipBadOption
-from riseq.cli.shared import count, load_set, notify, open_console
+from riseq.cli import SetArgument, SkipBadOption, count, load_set, notify, open_console, option
 
 COVERAGE_SIZES = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000)
 
 
 def vocab(
     file: SetArgument,
-    size: Annotated[
-        int | None, typer.Option("--size", "-k", metavar="K", min=1, help="Keep the K most frequent phrases.")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the phrases, one a line.")
-    ] = None,
+    size: Annotated[int | None, option("--size -k K", "Keep the K most frequent phrases.", min=1)] = None,
+    output: Annotated[Path | None, option("--output -o FILE", "Write the phrases, one a line.")] = None,
     skip_bad: SkipBadOption = False,
 ) -> None:
     """Build the phrase vocabulary of a set, and show what it reaches.
@@ -36,7 +29,7 @@ def vocab(
     from riseq.core.edits import MARKER
     from riseq.core.phrases import PhraseVocabulary
     from riseq.files import check_writable, write_text
-    from riseq.terminal.tables import show_coverage
+    from riseq.terminal.results import show_coverage
     from riseq.text.words import forms
 
     if output is not None:

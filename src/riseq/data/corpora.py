@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from riseq.data.rows import BadRow, FieldError, OnBad, describe, sift, take, take_text, take_utterances
-from riseq.data.source import check_source, decode_line, name_source, open_source, read_lines, read_text
+from riseq.data.rows import BadRow, FieldError, OnBad, Rows, describe, sift, take, take_text, take_utterances
+from riseq.files import check_source, decode_line, name_source, open_source, read_lines, read_text
 from riseq.types import Example, InputError
 
+T = TypeVar("T")
+Row = dict[str, object]
+_Turn = tuple[str, int, tuple[str, ...], str, str]
+"""A turn of CANARD: its dialogue, its number, the history of questions and answers, its raw and its resolved form."""
+
+_TITLES = 2  # history starts with the page's and the section's title
+_TOPICS, _RESOLVED = "evaluation_topics_", "evaluation_topics_annotated_resolved_"
 PAPER_TURNS = 3
 """How many of the last turns the paper's models read."""
 
@@ -20,8 +27,7 @@ PAPER_TURNS = 3
 class Convention:
     """Which parts of a dialogue an example shows; as it stands, the paper's convention without answers.
 
-    Page and section titles are never shown. The paper's limits of 3 turns and of 30 word pieces an utterance belong
-    to a model's input: examples hold the whole dialogue unless ``turns`` says otherwise.
+    Page and section titles never are. The paper's limits of 3 turns and of 30 word pieces belong to a model's input.
     """
 
     answers: bool = False
@@ -31,8 +37,7 @@ class Convention:
     """How many of the last turns are shown (the paper's models read PAPER_TURNS); None shows all."""
 
     first_resolved: bool = True
-    """Whether the dialogue's first question is shown in its self-contained form, not raw. It has no context that
-    could explain it. The first of a window that starts later is raw like the rest."""
+    """Whether the dialogue's first question, which no context explains, is shown in its self-contained form."""
 
     keep_first_turns: bool | None = None
     """Whether questions without context are examples; None does as the paper does with the corpus."""
@@ -54,13 +59,9 @@ class Convention:
 
 
 PAPER = Convention()
-"""The paper's convention, without answers."""
 
 
-_BLANK = " \t\r\n"
-
-
-def read_objects(path: str | Path) -> Iterator[tuple[int, dict[str, object]] | BadRow]:
+def read_objects(path: str | Path) -> Rows:
     """Yield each object of the list in the file at ``path`` with its line."""
     name, text = name_source(path), read_text(path)
     decode = json.JSONDecoder().raw_decode
@@ -91,24 +92,24 @@ def read_objects(path: str | Path) -> Iterator[tuple[int, dict[str, object]] | B
             raise InputError(f"{name}:{here}: broken JSON: got {got}, expected ',' or ']'")
 
 
+def _parse_objects(path: str | Path, parse: Callable[[Row], Iterable[T | FieldError]]) -> Iterator[T | BadRow]:
+    """Yield what ``parse`` makes of each object at ``path``; an error it raises or yields is a bad row."""
+    for outcome in read_objects(path):
+        if isinstance(outcome, BadRow):
+            yield outcome
+            continue
+        line, row = outcome
+        try:
+            for found in parse(row):
+                yield BadRow(name_source(path), line, str(found)) if isinstance(found, FieldError) else found
+        except FieldError as error:
+            yield BadRow(name_source(path), line, str(error))
+
+
 def _skip_blank(text: str, position: int) -> int:
-    while position < len(text) and text[position] in _BLANK:
+    while position < len(text) and text[position] in " \t\r\n":
         position += 1
     return position
-
-
-_TITLES = 2
-"""History starts with the page's and the section's title."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    dialogue: str
-    number: int
-    questions: tuple[str, ...]
-    answers: tuple[str, ...]
-    raw: str
-    resolved: str
 
 
 def read_canard(
@@ -124,33 +125,17 @@ def read_canard(
 
 def _make_canard_examples(path: str | Path, split: str, convention: Convention) -> Iterator[Example | BadRow]:
     turns: list[_Turn] = []
-    for outcome in _read_turns(path):
+    for outcome in _parse_objects(path, lambda row: [_parse_turn(row)]):
         if isinstance(outcome, BadRow):
             yield outcome
         else:
             turns.append(outcome)
     # A dialogue's first turn is the one with no history; the context of its later turns shows its resolved form.
-    firsts = {turn.dialogue: turn.resolved for turn in turns if not turn.questions}
-    for turn in turns:
-        if turn.questions or convention.keep_first_turns:
-            yield Example(
-                id=f"canard-{split}-{turn.dialogue}-{turn.number}",
-                context=convention.show(turn.questions, turn.answers, firsts.get(turn.dialogue)),
-                question=turn.resolved,
-                target=turn.raw,
-            )
-
-
-def _read_turns(path: str | Path) -> Iterator[_Turn | BadRow]:
-    for outcome in read_objects(path):
-        if isinstance(outcome, BadRow):
-            yield outcome
-            continue
-        line, row = outcome
-        try:
-            yield _parse_turn(row)
-        except FieldError as error:
-            yield BadRow(name_source(path), line, str(error))
+    firsts = {dialogue: resolved for dialogue, _, history, _, resolved in turns if not history}
+    for dialogue, number, history, raw, resolved in turns:
+        if history or convention.keep_first_turns:
+            context = convention.show(history[::2], history[1::2], firsts.get(dialogue))
+            yield Example(f"canard-{split}-{dialogue}-{number}", context, question=resolved, target=raw)
 
 
 def _parse_turn(row: dict[str, object]) -> _Turn:
@@ -160,17 +145,8 @@ def _parse_turn(row: dict[str, object]) -> _Turn:
     number = take(row, "Question_no", "a number")
     if type(number) is not int:
         raise FieldError(f"Question_no: got {describe(number)}, expected a whole number")
-    return _Turn(
-        dialogue=take_text(row, "QuAC_dialog_id"),
-        number=number,
-        questions=history[_TITLES::2],
-        answers=history[_TITLES + 1 :: 2],
-        raw=take_text(row, "Question"),
-        resolved=take_text(row, "Rewrite"),
-    )
-
-
-_TOPICS, _RESOLVED = "evaluation_topics_", "evaluation_topics_annotated_resolved_"
+    dialogue, raw, resolved = (take_text(row, name) for name in ("QuAC_dialog_id", "Question", "Rewrite"))
+    return dialogue, number, history[_TITLES:], raw, resolved
 
 
 def find_resolved(topics: str | Path) -> Path:
@@ -208,19 +184,7 @@ def _make_cast_examples(topics: str | Path, forms: Path, convention: Convention)
             yield outcome
         else:
             resolved[outcome[0]] = outcome[1]
-    for topic in read_objects(topics):
-        if isinstance(topic, BadRow):
-            yield topic
-            continue
-        line, row = topic
-        try:
-            for example in _read_topic(row, resolved, convention):
-                if isinstance(example, Example):
-                    yield example
-                else:
-                    yield BadRow(name_source(topics), line, f"turn {example}: no resolved form in {forms.name}")
-        except FieldError as error:
-            yield BadRow(name_source(topics), line, str(error))
+    yield from _parse_objects(topics, lambda row: _read_topic(row, resolved, forms.name, convention))
 
 
 def _read_resolved(path: Path) -> Iterator[tuple[str, str] | BadRow]:
@@ -231,15 +195,14 @@ def _read_resolved(path: Path) -> Iterator[tuple[str, str] | BadRow]:
             if tab and name and text.strip():
                 yield name, text
             elif name or tab:
-                yield BadRow(
-                    str(path), number, f"got {describe(name + tab + text)}, expected TOPIC_TURN, a tab and a text"
-                )
+                got = describe(name + tab + text)
+                yield BadRow(str(path), number, f"got {got}, expected TOPIC_TURN, a tab and a text")
 
 
 def _read_topic(
-    topic: Mapping[str, object], resolved: Mapping[str, str], convention: Convention
-) -> Iterator[Example | str]:
-    """Yield the topic's examples, or the name of a turn that ``resolved`` lacks.
+    topic: Mapping[str, object], resolved: Mapping[str, str], file: str, convention: Convention
+) -> Iterator[Example | FieldError]:
+    """Yield the topic's examples, or an error for a turn that ``resolved``, which is from ``file``, lacks.
 
     A turn without a raw form ends the topic: the contexts of the later ones would lack it.
     """
@@ -255,7 +218,7 @@ def _read_topic(
         name = f"{number}_{take(turn, 'number', 'a number')}"
         raw = take_text(turn, "raw_utterance")
         if name not in resolved:
-            yield name
+            yield FieldError(f"turn {name}: no resolved form in {file}")
         elif raws or convention.keep_first_turns is not False:
             yield Example(name, convention.show(raws, (), first), question=resolved[name], target=raw)
         if not raws:

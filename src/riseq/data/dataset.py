@@ -1,15 +1,18 @@
-"""Data sets by path or by short name, whatever their format."""
+"""Data sets by path or by short name, whatever their format, and what one is like in numbers."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean, median
 
 from riseq.data.corpora import PAPER, Convention, read_canard, read_cast, read_objects
 from riseq.data.rows import BadRow, OnBad
-from riseq.data.source import STDIN
 from riseq.data.tables import SUFFIXES, read_examples
+from riseq.files import STDIN
+from riseq.text.lexicon import PRONOUNS
 from riseq.types import Example, InputError
 
 VARIABLE = "RISEQ_DATA"
@@ -60,11 +63,7 @@ def find_dataset(name: str | Path, root: Path | None) -> str | Path:
 
 
 def read_dataset(
-    path: str | Path,
-    *,
-    convention: Convention = PAPER,
-    on_bad: OnBad | None = None,
-    need_target: bool = False,
+    path: str | Path, *, convention: Convention = PAPER, on_bad: OnBad | None = None, need_target: bool = False
 ) -> Iterator[Example]:
     """Yield the examples of a table, or of an official CANARD or CAsT file by ``convention``."""
     if not str(path).lower().endswith((".json", ".json.gz")):
@@ -75,9 +74,8 @@ def read_dataset(
         return read_canard(path, convention=convention, on_bad=on_bad)
     if "turn" in keys:
         return read_cast(path, convention=convention, on_bad=on_bad)
-    raise InputError(
-        f"{path}: expected CANARD's objects (with 'History') or CAsT's (with 'turn'); one row a line is .jsonl"
-    )
+    expected = "CANARD's objects (with 'History') or CAsT's (with 'turn')"
+    raise InputError(f"{path}: expected {expected}; one row a line is .jsonl")
 
 
 def _is_path(name: str | Path) -> bool:
@@ -87,3 +85,67 @@ def _is_path(name: str | Path) -> bool:
 def _list_names(root: Path) -> str:
     names = {str(path.relative_to(root)).removesuffix(end) for end in SUFFIXES for path in root.glob(f"*/*{end}")}
     return ", ".join(sorted(names)) or "none"
+
+
+@dataclass(frozen=True, slots=True)
+class CountSummary:
+    """The mean, the median and the largest of some counts; zeros where there are none."""
+
+    mean: float
+    median: float
+    max: int
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetStats:
+    """The size and shape of a set of examples; the shares are of the rows with a target."""
+
+    rows: int
+    with_target: int
+    with_context: int
+    utterances: CountSummary
+    """Earlier utterances a row, answers included where the file has them."""
+
+    question_words: CountSummary
+    target_words: CountSummary
+    unchanged: float
+    """The share whose target has the question's very words, in any case."""
+
+    shorter: float
+    """The share whose target has fewer words than the question."""
+
+    pronoun: float
+    """The share whose target has one of PRONOUNS that the question lacks."""
+
+
+def measure_set(examples: Iterable[Example]) -> DatasetStats:
+    """Return the numbers of ``examples``, taken one at a time."""
+    from riseq.text.words import forms  # it loads a tokenizer, which a reader can do without
+
+    utterances: list[int] = []
+    question_words: list[int] = []
+    target_words: list[int] = []
+    unchanged = shorter = pronoun = 0
+    for example in examples:
+        question = forms(example.question)
+        utterances.append(len(example.context))
+        question_words.append(len(question))
+        if example.target is not None:
+            target = forms(example.target)
+            target_words.append(len(target))
+            unchanged += target == question
+            shorter += len(target) < len(question)
+            pronoun += bool(PRONOUNS.intersection(target).difference(question))
+    return DatasetStats(
+        len(utterances),
+        len(target_words),
+        sum(map(bool, utterances)),
+        _summarise(utterances),
+        _summarise(question_words),
+        _summarise(target_words),
+        *(number / max(1, len(target_words)) for number in (unchanged, shorter, pronoun)),
+    )
+
+
+def _summarise(counts: Sequence[int]) -> CountSummary:
+    return CountSummary(fmean(counts), float(median(counts)), max(counts)) if counts else CountSummary(0.0, 0.0, 0)

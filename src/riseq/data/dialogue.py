@@ -67,9 +67,8 @@ def read_item(item: Item, where: str = "") -> Asked:
 def read_context(context: object) -> tuple[str, ...]:
     """Return the utterances of ``context``, oldest first."""
     if isinstance(context, str | bytes | Mapping) or not isinstance(context, Iterable):
-        raise InputError(
-            f"the context is a {type(context).__name__}, expected a list of utterances, oldest first: {EXPECTED}"
-        )
+        expected = f"a list of utterances, oldest first: {EXPECTED}"
+        raise InputError(f"the context is a {type(context).__name__}, expected {expected}")
     items = tuple(context)
     if all(isinstance(item, str) for item in items):
         return items
@@ -104,10 +103,8 @@ def _read_mapping(item: Mapping[Any, Any], index: int) -> list[str]:
     if "question" in item:
         answer = [] if item.get("answer") is None else [_take(item, "answer", index)]
         return [_take(item, "question", index), *answer]
-    raise InputError(
-        f"context[{index}] has the keys {sorted(map(str, item))}, expected role and content, speaker and text, "
-        "or question and answer"
-    )
+    expected = "role and content, speaker and text, or question and answer"
+    raise InputError(f"context[{index}] has the keys {sorted(map(str, item))}, expected {expected}")
 
 
 def _read_content(content: object, index: int) -> list[str]:

@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import Any, BinaryIO
 
 from riseq.data.rows import COLUMNS, BadRow, FieldError, Rows, check_columns, describe, list_names, parse_cell
-from riseq.data.source import not_utf8, read_lines
 from riseq.extras import needs_extra
+from riseq.files import not_utf8, read_lines
 from riseq.types import InputError
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TypeAlias, TypeVar
 
 from riseq.types import Example, InputError, Simplification
@@ -115,16 +115,14 @@ def take_text(row: Mapping[str, object], field: str) -> str:
     return text
 
 
-def take_utterances(
-    row: Mapping[str, object], field: str, read_dialogue: ReadDialogue | None = None
-) -> tuple[str, ...]:
-    """Return the utterances of ``field``, which must be a list of strings, or one that ``read_dialogue`` makes such."""
+def take_utterances(row: Mapping[str, object], field: str, read: ReadDialogue | None = None) -> tuple[str, ...]:
+    """Return the utterances of ``field``, which must be a list of strings, or one that ``read`` makes such."""
     value = take(row, field, "a list of strings")
     if not isinstance(value, list):
         raise FieldError(f"{field}: got {describe(value)}, expected a list of strings")
-    if read_dialogue is not None and not all(isinstance(utterance, str) for utterance in value):
+    if read is not None and not all(isinstance(utterance, str) for utterance in value):
         try:
-            value = list(read_dialogue(value))
+            value = list(read(value))
         except InputError as error:
             raise FieldError(str(error)) from None
     for index, utterance in enumerate(value):
@@ -164,11 +162,9 @@ def parse_cell(cell: str) -> list[object]:
     return [cell]
 
 
-def parse_example(
-    row: Mapping[str, object], number: int, need_target: bool, read_dialogue: ReadDialogue | None = None
-) -> Example:
+def parse_example(row: Mapping[str, object], number: int, need_target: bool, read: ReadDialogue | None) -> Example:
     """Return the example in ``row``; row ``number`` is its id where it has none."""
-    context = take_utterances(row, "context", read_dialogue)
+    context = take_utterances(row, "context", read)
     question = take_text(row, "question")
     name = row.get("id")
     if type(name) is int:
@@ -180,8 +176,7 @@ def parse_example(
     target = row.get("target")
     if target is not None:
         target = check_text("target", target)
-        if not target or target.isspace():
-            target = None
+        target = target if target.strip() else None
     if need_target and target is None:
         raise FieldError(f"target: {'empty' if 'target' in row else 'missing'}, expected some text")
     return Example(id=name, context=context, question=question, target=target)
@@ -189,8 +184,7 @@ def parse_example(
 
 def example_row(example: Example) -> dict[str, object]:
     """Return the row that stands for ``example`` in a table; every example has the same columns."""
-    texts = {"question": example.question, "target": example.target}
-    return {"id": example.id, "context": list(example.context), **texts}
+    return {**asdict(example), "context": list(example.context)}
 
 
 def prediction_row(example: Example, prediction: Simplification) -> dict[str, object]:
@@ -211,9 +205,8 @@ def result_row(example: Example, result: Simplification) -> dict[str, object]:
 
 def flat_row(row: Mapping[str, object]) -> dict[str, object]:
     """Return a result's row for tables with typed cells: what is nested is JSON text."""
-    return {
-        name: json.dumps(value, ensure_ascii=False) if name in NESTED_COLUMNS else value for name, value in row.items()
-    }
+    texts = {name: json.dumps(row[name], ensure_ascii=False) for name in NESTED_COLUMNS if name in row}
+    return {**row, **texts}
 
 
 def check_columns(file: str, found: Iterable[str], need_target: bool) -> None:

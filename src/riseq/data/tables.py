@@ -11,8 +11,7 @@ from typing import BinaryIO
 
 from riseq.data import formats
 from riseq.data.rows import COLUMNS, BadRow, FieldError, OnBad, ReadDialogue, Rows, parse_example, sift
-from riseq.data.source import STDIN, STDOUT, check_source, name_source, open_source
-from riseq.files import check_writable, compress, replace_file
+from riseq.files import STDIN, STDOUT, check_source, check_writable, compress, name_source, open_source, replace_file
 from riseq.types import Example, InputError
 
 
@@ -26,6 +25,9 @@ class Record:
     """Where the row starts in its file; in Parquet, the row's number."""
 
 
+Outcomes = Iterator[Record | BadRow]
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """A file format: how it is read, how it is written, and what must be installed for it."""
@@ -33,7 +35,7 @@ class Format:
     read: Callable[[BinaryIO, str, bool], Rows]
     """From an open file, its name in messages, and whether each row needs a target."""
     writer: Callable[[BinaryIO], formats.RowWriter]
-    check: Callable[[], None] | None = None
+    check: Callable[[], None] = lambda: None
 
 
 _JSONL = Format(formats.read_jsonl, formats.JsonlWriter)
@@ -48,12 +50,10 @@ SUFFIXES = {**_TEXT, ".parquet": _PARQUET, **{f"{suffix}.gz": form for suffix, f
 
 
 def read_examples(path: str | Path, *, on_bad: OnBad | None = None, need_target: bool = False) -> Iterator[Example]:
-    """Yield the examples of the file at ``path``, holding one row (in Parquet one batch) in memory; ``-`` is JSONL
-    on standard input.
+    """Yield the examples of the file at ``path``, a row (in Parquet a batch) in memory; ``-`` is JSONL on stdin.
 
-    Each bad row goes to ``on_bad`` and is passed over. Without ``on_bad`` the good rows come first and then, after
-    the last of them, BadRows is raised with every bad one: whoever needs all or nothing takes the whole iterator
-    before using any of it. A file that cannot be read to its end raises InputError in either case.
+    Each bad row goes to ``on_bad``; without it BadRows is raised with all of them, after the last good row: whoever
+    needs all or nothing takes the whole iterator first. A file that cannot be read to its end raises InputError.
     """
     return (record.example for record in read_records(path, on_bad=on_bad, need_target=need_target))
 
@@ -63,27 +63,29 @@ def read_records(path: str | Path, *, on_bad: OnBad | None = None, need_target: 
     return sift(read_outcomes(path, need_target=need_target), on_bad)
 
 
-def read_outcomes(
-    path: str | Path, *, need_target: bool = False, read_dialogue: ReadDialogue | None = None
-) -> Iterator[Record | BadRow]:
+def read_outcomes(path: str | Path, *, need_target: bool = False, read: ReadDialogue | None = None) -> Outcomes:
     """Yield what became of each row at ``path``, good or bad, in the file's order.
 
-    A context that is a list of other things than strings is bad, or what ``read_dialogue`` makes of it.
+    A context that is a list of other things than strings is bad, or what ``read`` makes of it.
     """
     form = find_format(path)
     check_source(path)
-    if form.check is not None:
-        form.check()
-    return _parse_file(path, form, need_target, read_dialogue)
+    form.check()
+
+    def parse() -> Outcomes:
+        name = name_source(path)
+        with open_source(path) as file:
+            yield from parse_rows(form.read(file, name, need_target), name, need_target, read)
+
+    return parse()
 
 
 def write_rows(path: str | Path, rows: Iterable[Mapping[str, object]], columns: Sequence[str] = COLUMNS) -> int:
     """Write ``rows`` to ``path`` as they come and return how many there were; ``-`` is JSONL on standard output.
 
-    The file appears when the last row is in it: an error or an interrupt, in ``rows`` too, leaves what was there
-    before. The first row, or ``columns`` where there is none, names the columns of CSV, TSV and Parquet, where lists
-    and objects are cells of JSON (in Parquet, lists and structs). What has gone to standard output cannot be taken
-    back.
+    The file appears when the last row is in it: an error or an interrupt, in ``rows`` too, leaves what was there. The
+    first row, or ``columns`` where there is none, names the columns of CSV, TSV and Parquet, where lists and objects
+    are cells of JSON (in Parquet, lists and structs).
     """
     check_output(path)
     form = find_format(path)
@@ -98,8 +100,7 @@ def check_output(path: str | Path) -> None:
     form = find_format(path)
     if str(path) != STDOUT:
         check_writable(path)
-    if form.check is not None:
-        form.check()
+    form.check()
 
 
 def find_format(path: str | Path) -> Format:
@@ -113,21 +114,9 @@ def find_format(path: str | Path) -> Format:
     raise InputError(f"{path}: unknown kind of file, expected a name that ends in {', '.join(SUFFIXES)}")
 
 
-def _parse_file(
-    path: str | Path, form: Format, need_target: bool, read_dialogue: ReadDialogue | None
-) -> Iterator[Record | BadRow]:
-    name = name_source(path)
-    with open_source(path) as file:
-        yield from parse_rows(form.read(file, name, need_target), name, need_target, read_dialogue)
-
-
 def parse_rows(
-    rows: Rows,
-    name: str,
-    need_target: bool = False,
-    read_dialogue: ReadDialogue | None = None,
-    before: int = 0,
-) -> Iterator[Record | BadRow]:
+    rows: Rows, name: str, need_target: bool = False, read: ReadDialogue | None = None, before: int = 0
+) -> Outcomes:
     """Yield what becomes of each row of the file called ``name``, which has ``before`` others before the first."""
     # Bad rows count, so that a row's number does not depend on what becomes of the others.
     for number, row in enumerate(rows, before + 1):
@@ -136,7 +125,7 @@ def parse_rows(
             continue
         line, fields = row
         try:
-            example = parse_example(fields, number, need_target, read_dialogue)
+            example = parse_example(fields, number, need_target, read)
         except FieldError as error:
             yield BadRow(name, line, str(error))
         else:

@@ -8,14 +8,12 @@ from typing import Any
 
 from riseq.data.dialogue import Asked, read_item
 from riseq.engine.simplifier import Simplifier
-from riseq.extras import name_extra
+from riseq.extras import needs_extra
 from riseq.types import InputError
 
-try:
+with needs_extra("langchain", __name__):
     from langchain_core.messages import BaseMessage, convert_to_openai_messages
     from langchain_core.runnables import Runnable, RunnableConfig
-except ModuleNotFoundError as error:
-    raise name_extra("langchain", error) from error
 
 Question = Mapping[str, Any]
 """``{"question": ..., "context": [...]}``; the context has LangChain's messages, or what ``Simplifier`` takes."""
@@ -25,7 +23,6 @@ class SimplifyQuestion(Runnable[Question, str]):
     """Makes questions conversational; ``batch`` reads them together. ``bind(strength=1.0)`` says how to edit."""
 
     def __init__(self, simplifier: Simplifier | None = None, *, model: str | Path | None = None) -> None:
-        """Keep an engine, or load that of ``model``, which is what ships where it is None."""
         self.simplifier = simplifier or Simplifier.load(model)
 
     def invoke(self, input: Question, config: RunnableConfig | None = None, **kwargs: Any) -> str:
@@ -43,9 +40,14 @@ class SimplifyQuestion(Runnable[Question, str]):
         """Return the conversational form of each question, or its mistake where exceptions are wanted."""
 
         def edit(questions: list[Question]) -> list[str | Exception]:
-            asked = [_try(one) for one in questions]
-            results = iter(self._edit([one for one in asked if not isinstance(one, Exception)], **kwargs))
-            return [one if isinstance(one, Exception) else next(results) for one in asked]
+            asked: list[Asked | InputError] = []
+            for one in questions:
+                try:
+                    asked.append(_read(one))
+                except InputError as error:
+                    asked.append(error)
+            results = iter(self._edit([one for one in asked if not isinstance(one, InputError)], **kwargs))
+            return [one if isinstance(one, InputError) else next(results) for one in asked]
 
         return self._batch_with_config(edit, inputs, config, return_exceptions=return_exceptions)
 
@@ -58,10 +60,3 @@ def _read(question: Question) -> Asked:
         dialogue = [convert_to_openai_messages(one) if isinstance(one, BaseMessage) else one for one in context]
         return read_item({**question, "context": dialogue})
     return read_item(question)
-
-
-def _try(question: Question) -> Asked | InputError:
-    try:
-        return _read(question)
-    except InputError as error:
-        return error

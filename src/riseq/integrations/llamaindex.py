@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from riseq.engine.simplifier import Simplifier
-from riseq.extras import name_extra
+from riseq.extras import needs_extra
 
-try:
+with needs_extra("llamaindex", __name__):
     from llama_index.core.base.llms.types import ChatMessage
     from llama_index.core.indices.query.query_transform.base import BaseQueryTransform
     from llama_index.core.schema import QueryBundle
-except ModuleNotFoundError as error:
-    raise name_extra("llamaindex", error) from error
 
 
 class SimplifyQuery(BaseQueryTransform):
@@ -26,22 +24,21 @@ class SimplifyQuery(BaseQueryTransform):
     def __init__(
         self, simplifier: Simplifier | None = None, *, model: str | Path | None = None, **controls: Any
     ) -> None:
-        """Keep an engine, or load that of ``model``; ``controls`` are those of ``Simplifier``."""
         super().__init__()
         self.simplifier, self.controls = simplifier or Simplifier.load(model), controls
 
     def _get_prompts(self) -> dict[str, Any]:
         return {}
 
-    def _update_prompts(self, prompts: dict[str, Any]) -> None:
-        """Leave everything as it is: there is no prompt."""
+    def _update_prompts(self, prompts: dict[str, Any]) -> None: ...
 
     def _run(self, query_bundle: QueryBundle, metadata: dict[str, Any]) -> QueryBundle:
         context = metadata.get("context", ())
-        dialogue = context if isinstance(context, str) else [_read_message(one) for one in context]
-        text = self.simplifier(query_bundle.query_str, dialogue, **self.controls).text
+        if not isinstance(context, str):
+            context = [_read(one) if isinstance(one, ChatMessage) else one for one in context]
+        text = self.simplifier(query_bundle.query_str, context, **self.controls).text
         return QueryBundle(query_str=text, custom_embedding_strs=query_bundle.embedding_strs)
 
 
-def _read_message(one: Any) -> Any:
-    return {"role": one.role.value, "content": one.content} if isinstance(one, ChatMessage) else one
+def _read(message: ChatMessage) -> dict[str, Any]:
+    return {"role": message.role.value, "content": message.content}

@@ -14,16 +14,14 @@ from rich.console import Console
 from riseq import __version__
 from riseq.controls import ControlOptions, Controls
 from riseq.engine.simplifier import Simplifier
-from riseq.extras import name_extra
+from riseq.extras import needs_extra
 from riseq.terminal.results import explain as show
 from riseq.types import InputError, Simplification
 
-try:
+with needs_extra("mcp", __name__):
     from mcp.server.mcpserver import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
     from pydantic import BaseModel, Field
-except ModuleNotFoundError as error:
-    raise name_extra("mcp", error) from error
 
 Question = Annotated[str, Field(description="The self-contained question.")]
 Context = Annotated[

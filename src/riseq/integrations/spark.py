@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Unpack
+from typing import Any
 
-from riseq.controls import ControlOptions, Controls
-from riseq.extras import name_extra
+from riseq.extras import needs_extra
 from riseq.integrations import RowEditor
 from riseq.types import InputError
 
-try:
+with needs_extra("spark", __name__):
     import pandas as pd
     from pyspark.sql import DataFrame
     from pyspark.sql.functions import array, col, pandas_udf
     from pyspark.sql.types import ArrayType, StringType
-except ModuleNotFoundError as error:
-    raise name_extra("spark", error) from error
 
 
 def simplify_column(
@@ -27,19 +24,16 @@ def simplify_column(
     output: str = "text",
     *,
     model: str | Path | None = None,
-    threads: int = 1,
-    skip_bad: bool = False,
-    controls: Controls | None = None,
-    **options: Unpack[ControlOptions],
+    **settings: Any,
 ) -> DataFrame:
     """Return ``df`` with the column ``output``: each ``question`` as it is asked after the dialogue in ``context``.
 
     ``context`` is a column of arrays, of strings or of chat messages with role and content, oldest first; null is an
     empty one, and None says that there is none. A null question stays null. Every Python process of an executor loads
     one engine and keeps it; ``model`` is a folder that all of them see. With ``skip_bad`` a row that cannot be used
-    becomes null, where else the job ends. The rest is ``RowEditor``'s.
+    becomes null, where else the job ends. That and all other ``settings`` are ``RowEditor``'s.
     """
-    editor = RowEditor(model, threads=threads, skip_bad=skip_bad, controls=controls, **options)
+    editor = RowEditor(model, **settings)
     for name, kind, expected in ((question, StringType, "strings"), (context, ArrayType, "arrays")):
         if name is None:
             continue

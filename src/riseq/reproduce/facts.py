@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from riseq.systems.protocol import System
+from riseq.systems import System
 from riseq.systems.registry import load_system
 from riseq.types import Example, InputError
 
@@ -133,7 +133,7 @@ def open_system(system: str, model: Path | None, max_passes: int) -> System:
     """Return a system; one that edits in passes makes at most ``max_passes``."""
     if system != EDITING:
         return load_system(system, model)
-    from riseq.systems.protocol import Rise
+    from riseq.systems import Rise
 
     return Rise(model, max_passes=max_passes)
 

@@ -10,17 +10,16 @@ from typing import Any
 
 from rich.console import Console
 
-from riseq import __version__
 from riseq.data.dataset import load_dataset, locate_dataset
 from riseq.hub import find_default_model
 from riseq.jobs import Journal, OtherSettings, digest, journal_path
 from riseq.metrics.scores import Scores, score
 from riseq.reproduce.facts import EDITING, describe_machine, open_system, read_facts
 from riseq.reproduce.plan import BY_NAME, COUNTED_PASSES, RUNS, SAVED_PASSES, SETS
-from riseq.systems import saved
-from riseq.systems.protocol import System
+from riseq.systems import System, saved
+from riseq.systems.registry import SystemChoice
 from riseq.systems.saved import Manifest, SetFacts, Store, Training
-from riseq.terminal.progress import track
+from riseq.terminal import track
 from riseq.types import Example, InputError, Simplification
 
 
@@ -66,14 +65,8 @@ class PredictionJob:
 
     def fingerprint(self, dataset: str) -> dict[str, Any]:
         """Return everything that decides what the outputs on ``dataset`` are, as JSON has it."""
-        file, colon, _ = self.system.rpartition(":")
-        model = self.model_folder
         return {
-            "riseq version": __version__,
-            "system": self.system,
-            # A user's own system may change under its name, and so may a model.
-            "system's file": digest(Path(file)) if colon else None,
-            "model": None if model is None else digest(model) or str(model),
+            **SystemChoice(self.system, self.model_folder).settings(),
             "data": digest(Path(locate_dataset(dataset))),
             "rows": self.limit,
             "passes": SAVED_PASSES if self.system == EDITING else None,

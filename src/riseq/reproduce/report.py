@@ -24,7 +24,7 @@ from riseq.reproduce.rendering import render_html, render_markdown, report_to_di
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.systems.registry import SYSTEMS
 from riseq.systems.saved import MANIFEST, Store, file_stem
-from riseq.terminal.progress import track
+from riseq.terminal import track
 from riseq.types import Example, InputError
 
 SPEED_FILE = "speed.json"

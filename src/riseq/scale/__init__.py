@@ -1,1 +1,37 @@
-"""Past one machine: a folder of questions, simplified by the workers of a Ray cluster."""
+"""Folders of questions on a Ray cluster; here, the options of ``riseq simplify --engine ray``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from riseq.controls import described
+from riseq.types import InputError
+
+FORMATS = ("parquet", "jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How the work is spread over a cluster; None where nothing was said."""
+
+    address: str | None = described(None, "The Ray cluster; a new one here where it is not said.", metavar="HOST:PORT")
+    workers: int | None = described(None, "With ray, N engines; as many as fit where it is not said.", metavar="N")
+    gpus: float | None = described(None, "With ray, how much of a GPU each worker has: 1, 0.25.", metavar="SHARE")
+    block_rows: int | None = described(None, "With ray, rows of each file of results: 2048.", metavar="N")
+    format: str | None = described(None, "With ray, parquet or jsonl; parquet where not said.", metavar="NAME")
+
+    def check(self, threads: int | None) -> None:
+        """Raise what is wrong with the values."""
+        for name, value in (("workers", self.workers), ("block-rows", self.block_rows), ("threads", threads)):
+            if value is not None and value < 1:
+                raise InputError(f"--{name}: got {value}, expected 1 or more")
+        if self.gpus and (self.gpus < 0 or (self.gpus > 1 and self.gpus != int(self.gpus))):
+            raise InputError(f"--gpus: got {self.gpus:g}, expected a share of one GPU, or a whole number of them")
+        if self.format is not None and self.format not in FORMATS:
+            raise InputError(f"--format: got {self.format!r}, expected {' or '.join(FORMATS)}")
+
+    def check_unset(self) -> None:
+        """Raise where anything is set, for it goes with a cluster alone."""
+        for name, value in asdict(self).items():
+            if value is not None:
+                raise InputError(f"--{name.replace('_', '-')} goes with --engine ray")

@@ -15,8 +15,8 @@ from typing import Any, BinaryIO, cast
 from riseq.data.dialogue import read_context
 from riseq.data.formats import check_pyarrow, read_parquet
 from riseq.data.rows import BadRow
-from riseq.data.source import read_lines
 from riseq.data.tables import Record, find_format, parse_rows
+from riseq.files import read_lines
 from riseq.scale.storage import Source
 from riseq.types import InputError
 
@@ -62,12 +62,10 @@ def read_block(file: BinaryIO, block: Block) -> list[Record | BadRow]:
         rows = read_parquet(file, name, False, block.first, block.rows)
     else:
         rows = _read_text(file, block)
-    found = list(parse_rows(rows, name, read_dialogue=read_context, before=block.first))
+    found = list(parse_rows(rows, name, read=read_context, before=block.first))
     if len(found) != block.rows:
-        raise InputError(
-            f"{name}: has {len(found):,} rows after row {block.first:,}, expected {block.rows:,}: "
-            "it was changed while it was read"
-        )
+        rows_found = f"{len(found):,} rows after row {block.first:,}, expected {block.rows:,}"
+        raise InputError(f"{name}: has {rows_found}: it was changed while it was read")
     return found
 
 

@@ -14,15 +14,15 @@ from time import perf_counter
 from typing import Any
 
 from riseq.jobs import check_same
+from riseq.scale import FORMATS, Spread
 from riseq.scale.blocks import Block, split_file
 from riseq.scale.storage import Folder, find_folder, find_sources
 from riseq.scale.workers import BAD, BlockResult, connect, define_worker, get_result, has_room, import_ray, run_blocks
-from riseq.systems.protocol import System
+from riseq.systems import System
 from riseq.types import InputError
 
 BLOCK_ROWS = 2_048
 """Rows of a block: two of the engine's windows, half a minute of work for one core, and all a killed worker loses."""
-FORMATS = ("parquet", "jsonl")
 MANIFEST = "_riseq.json"
 
 
@@ -49,20 +49,15 @@ def open_run(
     output: str,
     make_system: Callable[[], System],
     settings: Mapping[str, object],
-    *,
-    address: str | None = None,
-    workers: int | None = None,
+    spread: Spread,
     threads: int = 1,
-    gpus: float | None = None,
-    block_rows: int | None = None,
-    format: str | None = None,
     resume: bool = False,
 ) -> Iterator[Run]:
     """Give the run from ``source`` to ``output``, with its cluster and its input in blocks; nothing is simplified yet.
 
     ``make_system`` makes an engine, on a worker's machine; ``settings`` is everything that decides a result, as JSON.
-    The cluster is that of RAY_ADDRESS where there is no ``address``, else a new one here; it has as many ``workers`` as
-    fit where that is None, each with ``threads`` cores and ``gpus`` of a GPU.
+    The cluster is that of RAY_ADDRESS where ``spread`` has no address, else a new one here; it has as many workers as
+    fit where that is not said, each with ``threads`` cores.
     """
     ray = import_ray()
     folder = find_folder(output)
@@ -72,10 +67,10 @@ def open_run(
         raise InputError(f"{source}: has nothing but what is in {output}, which is for the results")
     before = _read_manifest(folder, resume)
     made_with = before.get("settings", {})
-    block_rows = int(block_rows or made_with.get("block-rows") or BLOCK_ROWS)
-    form = str(format or made_with.get("format") or FORMATS[0])
-    address = address or os.environ.get("RAY_ADDRESS") or None
-    with connect(ray, address, workers * threads if workers else None):
+    block_rows = int(spread.block_rows or made_with.get("block-rows") or BLOCK_ROWS)
+    form = str(spread.format or made_with.get("format") or FORMATS[0])
+    address, gpus = spread.address or os.environ.get("RAY_ADDRESS") or None, spread.gpus
+    with connect(ray, address, spread.workers * threads if spread.workers else None):
         room = has_room(ray, threads, gpus)
         if address is None and not room:  # a named cluster may grow, when machines are asked for
             worker = describe_worker(threads, gpus)
@@ -87,7 +82,8 @@ def open_run(
         now = {"input": contents, **settings, "block-rows": block_rows, "format": form}
         if before:
             check_same(f"{folder.name}: its blocks", made_with, now, "delete the folder to start again")
-        workers = workers or max(1, int(ray.cluster_resources().get("GPU" if gpus else "CPU", 0) // (gpus or threads)))
+        fitting = ray.cluster_resources().get("GPU" if gpus else "CPU", 0) // (gpus or threads)
+        workers = spread.workers or max(1, int(fitting))
         started = datetime.now(UTC).isoformat(timespec="seconds")
         counts = {"started": started, "workers": workers, "threads": threads, "gpus": gpus or 0.0}
         runs = [*before.get("runs", []), counts]

@@ -6,19 +6,22 @@ import logging
 import os
 import socket
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from time import perf_counter
 from typing import Any, BinaryIO
 
 from riseq.data.rows import RESULT_COLUMNS, BadRow, flat_row, result_row
-from riseq.extras import MissingExtra
+from riseq.extras import needs_extra
+from riseq.model.folder import is_exported, load_exported
 from riseq.scale.blocks import Block, read_block
 from riseq.scale.storage import Folder
+from riseq.systems import System
 from riseq.systems.bulk import simplify_chunk
-from riseq.systems.protocol import System
+from riseq.systems.registry import SystemChoice
 from riseq.types import InputError
 
 BAD = "_bad"  # the folder of the rows that were left out, below the output
@@ -85,11 +88,36 @@ class Worker:
             if isinstance(outcome, BadRow):
                 bad.append({"row": number, **outcome.to_row()})
             else:
-                row = result_row(outcome.example, outcome.result)
+                row = result_row(*outcome)
                 results.append(row if self._suffix == ".jsonl" else flat_row(row))
         if bad:
             self._output.write_rows(f"{BAD}/{block.name}.jsonl", bad, ())
         return len(bad), self._output.write_rows(f"{block.name}{self._suffix}", results, RESULT_COLUMNS)
+
+
+def load_same(choice: SystemChoice, settings: Mapping[str, object]) -> System:
+    """Return the system, on whatever machine this is, where it is the one that ``settings`` describe."""
+    here = choice.resolve().settings()
+    for name, value in settings.items():
+        if here.get(name) != value:
+            other = f"the worker on {socket.gethostname()} has another {name} ({here.get(name)})"
+            raise InputError(f"{other}; expected {value}, as where the run was started")
+    return choice.load()
+
+
+def prepare(choice: SystemChoice, gpus: float | None) -> SystemChoice:
+    """Return the choice as it holds on other machines, in other folders, and for one worker of many."""
+    if choice.model is not None and choice.model.exists():
+        choice = replace(choice, model=choice.model.resolve())
+    file, colon, name = choice.system.rpartition(":")
+    if colon and Path(file).is_file():
+        choice = replace(choice, system=f"{os.path.abspath(file)}:{name}")
+    if choice.system != "rise":
+        return choice
+    folder = choice.resolve().model if gpus else None
+    if folder is not None and is_exported(folder) and load_exported(folder).precision == "int8":
+        raise InputError(f"{folder}: an int8 model runs on the CPU; --gpus goes with a checkpoint or one of float32")
+    return choice if choice.threads else replace(choice, threads=1)
 
 
 def define_worker(ray: Any, threads: int, gpus: float | None) -> Any:
@@ -149,11 +177,8 @@ def import_ray() -> Any:
     # Ray tells its makers of every cluster unless it is told not to, and its log repeats what is told here.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-    try:
+    with needs_extra("scale", "--engine ray"):
         import ray
-    except ModuleNotFoundError as error:
-        needs = f"--engine ray needs the package {error.name!r}; install it with: pip install 'riseq[scale]'"
-        raise MissingExtra(needs) from None
     return ray
 
 

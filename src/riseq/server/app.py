@@ -29,6 +29,7 @@ from riseq.types import Simplification
 
 log = logging.getLogger("riseq.server")
 STATIC = Path(__file__).parent / "static"
+Outcomes = list[Simplification | ApiError]
 
 
 def create_app(settings: Settings, engine: Engine) -> FastAPI:
@@ -40,8 +41,7 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     @asynccontextmanager
     async def live(app: FastAPI) -> AsyncIterator[None]:  # noqa: ARG001
         batcher.start()
-        reason = await readiness.check()
-        if reason is not None:
+        if reason := await readiness.check():
             log.error("started, but not ready: %s", reason)
         yield
         await batcher.stop()
@@ -100,9 +100,8 @@ def _add_api(app: FastAPI, settings: Settings, batcher: Batcher) -> None:
     @app.get("/v1/model", summary="The model at work, and what it takes", responses=document_errors(401))
     async def model() -> schemas.ModelOut:
         """Tell what is at work."""
-        limits = schemas.Limits(
-            max_items=settings.max_items, max_body_bytes=settings.max_body_bytes, timeout_seconds=settings.timeout_s
-        )
+        most = {"max_items": settings.max_items, "max_body_bytes": settings.max_body_bytes}
+        limits = schemas.Limits(**most, timeout_seconds=settings.timeout_s)
         return schemas.ModelOut(**asdict(batcher.engine.info), riseq=__version__, limits=limits)
 
 
@@ -151,9 +150,7 @@ def _add_pages(app: FastAPI) -> None:
     app.mount("/static", StaticFiles(directory=STATIC, check_dir=False), name="static")
 
 
-async def _answer(
-    questions: Sequence[Question], request: Request, settings: Settings, batcher: Batcher
-) -> list[Simplification | ApiError]:
+async def _answer(questions: Sequence[Question], request: Request, settings: Settings, batcher: Batcher) -> Outcomes:
     """Return the result or failure of each question; a client that goes away takes its questions with it."""
     count, request_id = len(questions), request.state.request_id
     request.state.items = count
@@ -175,9 +172,7 @@ async def _answer(
     return outcomes
 
 
-async def _wait(
-    futures: Sequence[asyncio.Future[Simplification]], request: Request, seconds: float
-) -> list[Simplification | ApiError]:
+async def _wait(futures: Sequence[asyncio.Future[Simplification]], request: Request, seconds: float) -> Outcomes:
     """Return what became of ``futures`` when all of them are done."""
     gone = asyncio.create_task(_wait_for_disconnect(request))
     every = asyncio.gather(*futures, return_exceptions=True)

@@ -46,7 +46,6 @@ class Batcher:
     def __init__(
         self, engine: Engine, settings: Settings, metrics: Metrics | None = None, clock: Clock = time.monotonic
     ) -> None:
-        """Keep what simplifies, how batches are made, and what counts them."""
         self.engine, self.settings = engine, settings
         self.last_success: float | None = None
         """When a question was last answered, by ``clock``."""

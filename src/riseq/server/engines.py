@@ -51,18 +51,15 @@ class Engine(Protocol):
     @property
     def info(self) -> EngineInfo:
         """What it is."""
-        ...
 
     def simplify(self, questions: Sequence[Question]) -> list[Simplification]:
         """Return one result a question, in order."""
-        ...
 
 
 class SimplifierEngine:
     """A trained model."""
 
     def __init__(self, simplifier: Simplifier, name: str, precision: str | None = None) -> None:
-        """Keep the model, and what to call it."""
         self.simplifier = simplifier
         kind = type(simplifier.backend).__name__.removesuffix("Backend").lower()
         self.info = EngineInfo(name, kind, precision, len(simplifier.phrases), simplifier.backend.max_pieces)
@@ -89,15 +86,11 @@ class SimplifierEngine:
 
 
 class DummyEngine:
-    """Puts "it" for the first word of four letters or more that the dialogue had; the rest stays.
-
-    It has no weights: the whole server can be tried with it, and its answers are known beforehand.
-    """
+    """Puts "it" for the first word of four letters or more that the dialogue had, to try a server without weights."""
 
     info = EngineInfo("dummy", "dummy")
 
     def __init__(self, seconds: float = 0.0) -> None:
-        """Keep how long each question is to last."""
         self.seconds = seconds
 
     def simplify(self, questions: Sequence[Question]) -> list[Simplification]:

@@ -44,7 +44,6 @@ class RequestMiddleware:
     def __init__(
         self, app: ASGIApp, settings: Settings, key: str | None, routes: Collection[str], metrics: Metrics
     ) -> None:
-        """Keep the app, its limits, its key, the paths there are, and what counts requests."""
         self.app, self.settings, self.routes, self.metrics = app, settings, routes, metrics
         self._key = None if key is None else key.encode()
 

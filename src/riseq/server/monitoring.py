@@ -31,19 +31,17 @@ class Metrics:
     """Counts of one server; several in a process don't mix."""
 
     def __init__(self, info: EngineInfo) -> None:
-        """Start all counts at zero; ``info`` is written among them."""
         self.registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
         histogram = partial(Histogram, registry=registry)
+        seconds = partial(histogram, buckets=_SECONDS)
         self.requests = counter("riseq_requests", "Requests answered.", ["route", "status"])
-        self.seconds = histogram(
-            "riseq_request_seconds", "From a request's head to its answer's end.", ["route"], buckets=_SECONDS
-        )
+        self.seconds = seconds("riseq_request_seconds", "From a request's head to its answer's end.", ["route"])
         self.items = counter("riseq_items", "Questions by what became of them: answered, failed, dropped.", ["outcome"])
-        self.waited = histogram("riseq_queue_seconds", "How long questions waited for a worker.", buckets=_SECONDS)
+        self.waited = seconds("riseq_queue_seconds", "How long questions waited for a worker.")
         self.batches = histogram("riseq_batch_items", "Questions in a batch.", buckets=_ITEMS)
-        self.batch_seconds = histogram("riseq_batch_seconds", "How long a batch was at work.", buckets=_SECONDS)
+        self.batch_seconds = seconds("riseq_batch_seconds", "How long a batch was at work.")
         self.passes = histogram("riseq_passes", "Passes that edited a question.", buckets=_PASSES)
         self.truncations = counter("riseq_truncations", "Questions with dialogue or words out of the model's sight.")
         self.queue = gauge("riseq_queue_items", "Questions that wait for a worker.")
@@ -83,7 +81,6 @@ class Readiness:
     """Whether work is welcome: a real question was answered lately, if need be one of its own, and there is room."""
 
     def __init__(self, batcher: Batcher, fresh_s: float, timeout_s: float = 5.0, clock: Clock = time.monotonic) -> None:
-        """Keep the batcher, for how long a success counts, and how long a probe may take."""
         self._batcher, self._fresh_s, self._timeout_s, self._clock = batcher, fresh_s, timeout_s, clock
         self._probe: asyncio.Task[str | None] | None = None
 

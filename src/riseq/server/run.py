@@ -27,7 +27,6 @@ class Server(uvicorn.Server):
     """Listens on until its batcher is idle: whoever comes after the signal gets a 503."""
 
     def __init__(self, config: uvicorn.Config, batcher: Batcher, drain_s: float) -> None:
-        """Keep what to finish first, and how long that may take."""
         super().__init__(config)
         self._batcher, self._drain_s = batcher, drain_s
         self._deadline: float | None = None

@@ -25,7 +25,8 @@ def _setting(
 ) -> Any:
     """Return the field of a setting; one without a panel is no flag of ``riseq serve``."""
     made: dict[str, Any] = {"default_factory": list} if default == [] else {"default": default}
-    return field(**made, repr=repr, metadata={"help": help, "panel": panel, "metavar": metavar, "bounds": bounds})
+    shown = {"help": help, "panel": panel, "metavar": metavar, "flag": panel is not None}
+    return field(**made, repr=repr, metadata={**shown, "bounds": bounds})
 
 
 _seconds = partial(_setting, metavar="SECONDS", gt=0, le=3_600)
@@ -33,10 +34,7 @@ _seconds = partial(_setting, metavar="SECONDS", gt=0, le=3_600)
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Everything that can be set.
-
-    The metadata of a field says what its flag is: ``help``, ``metavar`` and the ``panel`` of the help it stands in.
-    """
+    """Everything that can be set; a field's metadata say what its flag is, as ``riseq.cli.add_options`` reads them."""
 
     host: str = _setting("127.0.0.1", "The address to listen on.", _LISTENING, "ADDRESS")
     port: int = _setting(8000, "The port; 0 takes a free one.", _LISTENING, "N", ge=0, le=65_535)
@@ -65,8 +63,7 @@ class Settings:
     api_key_file: Path | None = _setting(
         None,
         "A file whose first line is the key that requests must bring; or set RISEQ_API_KEY to the key.",
-        _ACCESS,
-        "FILE",
+        *(_ACCESS, "FILE"),
     )
     cors_origins: list[str] = _setting(
         [], "Whose pages may call it from a browser, with commas between; nobody's without it.", _ACCESS, "ORIGINS"

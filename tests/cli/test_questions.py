@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from riseq.cli.shared import make_example, names_file
+from riseq.cli import make_example, names_file
 from riseq.types import InputError
 
 
