@@ -135,7 +135,7 @@ def test_everything_is_made_from_a_recipe_once(place: Path) -> None:
     """Really trained, run and reported, by the processes a user would start; the second time nothing is trained."""
     backbone = write_backbone(place / "bert", "bert", make_rows())
     (place / "recipes").mkdir()
-    (place / "recipes" / "small.yaml").write_text(RECIPE.format(backbone=backbone), encoding="utf-8")
+    (place / "recipes" / "default.yaml").write_text(RECIPE.format(backbone=backbone), encoding="utf-8")
     command = ["reproduce", "--retrain", "--system", "rise-small", "--set", "epochs=1", "--out", "again"]
     command += ["--only", "table1", "--limit", "5"]
     threads = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}

@@ -7,7 +7,7 @@ import pytest
 
 from riseq.core.edits import DELETE, KEEP, Edit, Op
 from riseq.engine.drafts import Choice, Draft, gather, split_batches, start
-from riseq.model.inputs import collate
+from riseq.model.inputs import PAPER_WINDOW, ContextWindow, collate
 from tiny_model import make_examples, make_pieces
 
 PIECES = make_pieces("bert")
@@ -42,7 +42,7 @@ def test_a_batch_is_laid_out_as_in_training() -> None:
 
 
 def test_the_oldest_utterances_go_first_and_the_last_stays() -> None:
-    context = [f"{'film ' * 10}{letter}" for letter in "abc"]
+    context = [f"{letter}{' film' * 10}" for letter in "abc"]
     question = "film " * 20
 
     def seen(max_pieces: int) -> tuple[int, int, bool]:
@@ -52,9 +52,44 @@ def test_the_oldest_utterances_go_first_and_the_last_stays() -> None:
 
     # [CLS], three utterances of 11 pieces with two marks between, the marker, 20 words and the last mark.
     assert seen(1 + 35 + 22) == (3, 21, False)
+    # With one piece less the oldest lacks its beginning.
     assert seen(1 + 35 + 21) == (2, 21, True)
-    assert seen(1 + 11 + 22) == (1, 21, True)
-    assert seen(1 + 11 + 12) == (1, 11, True)
+    # However long the question is, some of the dialogue stays in sight: two utterances with their marks, nine words.
+    assert seen(1 + 23 + 10) == (2, 9, True)
+
+
+WHOLE = ContextWindow(None, None)
+
+
+@pytest.mark.parametrize(
+    ("why", "context"),
+    [
+        ("the name stands at the end of an answer of 120 words", ("film?", "film " * 119 + "zappa")),
+        (
+            "the name stands in the first of five turns only",
+            ("who is zappa?", "a band.", *["was the film?", "song"] * 4),
+        ),
+    ],
+)
+def test_a_name_far_back_is_seen_and_nothing_is_said_to_be_left_out(why: str, context: tuple[str, ...]) -> None:
+    name = list(PIECES.cut("zappa"))
+
+    def shows(window: ContextWindow, room: int = 512) -> tuple[bool, bool]:
+        draft = start("was zappa the band?", context, PIECES, room, window=window)
+        ids = draft.context_ids
+        return any(ids[at : at + len(name)] == name for at in range(len(ids))), draft.truncated
+
+    assert shows(WHOLE) == (True, False), why
+    assert shows(PAPER_WINDOW) == (False, True)
+    assert shows(WHOLE, 40)[1], "a smaller network does not see all"
+
+
+def test_truncated_is_the_first_piece_that_does_not_fit() -> None:
+    context = ("who is zappa?", "a band.", "was the film good?")
+    whole = start("was zappa there?", context, PIECES, 512, window=WHOLE)
+    assert not start("was zappa there?", context, PIECES, whole.length, window=WHOLE).truncated
+    assert start("was zappa there?", ("film " * 40, *context), PIECES, whole.length, window=WHOLE).truncated
+    assert not start("was zappa there?", (), PIECES, 512, window=WHOLE).truncated
 
 
 def test_a_network_too_small_for_anything_edits_nothing() -> None:

@@ -10,6 +10,7 @@ import pytest
 from riseq.data.dataset import load_dataset
 from riseq.engine.simplifier import Simplifier
 from riseq.hub import find_default_model
+from riseq.model.inputs import ContextWindow
 from riseq.text.words import forms
 
 MALALA = ["Who is Malala Yousafzai?", "A Pakistani activist for girls' education."]
@@ -68,3 +69,51 @@ def test_the_everyday_examples_still_come_out_as_shown(shipped: Simplifier, root
     got = [result.text for result in shipped.batch(examples)]
     same = sum(a == b for a, b in zip(got, shown, strict=True))
     assert same >= 0.8 * len(shown), [pair for pair in zip(got, shown, strict=True) if pair[0] != pair[1]]
+
+
+BILES = [
+    "Who is Simone Biles?",
+    "An American gymnast with eleven Olympic medals.",
+    "Where did she grow up?",
+    "In Spring, a suburb of Houston.",
+    "When did she start with gymnastics?",
+    "At six, after a school trip to a gym.",
+    "Who was her first coach?",
+    "Aimee Boorman, who trained her until 2016.",
+    "How tall is she?",
+    "About 1.42 metres.",
+]
+LONG_ANSWER = (
+    "It depends on how much you want to spend and how much of the work you want to do yourself. Machines with a "
+    "single boiler are small and cheap, but you have to wait between the coffee and the milk; those with two "
+    "boilers do both at once and cost twice as much. A good grinder matters at least as much as the machine, so "
+    "leave a third of your money for that. Do not look at the bars on the box, for nine are enough and every "
+    "maker reaches them. What helps a beginner is a machine that heats up within seconds, has a basket that "
+    "forgives an uneven grind and steams milk by itself. Of those that can be had for less than four hundred "
+    "euros, most people are happy with the Breville Bambino."
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "context", "expected"),
+    [
+        ("Biles", "Did Simone Biles write a book?", BILES, {"Did she write a book?"}),
+        (
+            "Bambino",
+            "How do I clean the Breville Bambino?",
+            ["Which espresso machine should a beginner buy?", LONG_ANSWER],
+            {"How do I clean it?"},
+        ),
+    ],
+    ids=["in the first of five turns", "at the end of a long answer"],
+)
+def test_whole_utterances_and_whole_dialogues_are_read(
+    shipped: Simplifier, name: str, question: str, context: list[str], expected: set[str]
+) -> None:
+    if shipped.window != ContextWindow(None, None):
+        pytest.skip("the model that ships reads what the paper's does")
+    assert len(LONG_ANSWER.split()) >= 120
+    result = shipped(question, context)
+    assert result.text in expected
+    assert not result.truncated
+    assert shipped(question, [*context, *["and so on "] * 400]).truncated

@@ -1,4 +1,4 @@
-"""Padded batches against a slow version in plain Python, and the spans of edits."""
+"""What is read of a dialogue, padded batches against a slow version in plain Python, and the spans of edits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from riseq.core.edits import Op
 from riseq.core.packed import pack
-from riseq.model.inputs import Batch, collate, find_spans, take_ragged
+from riseq.model.inputs import FEWEST_PIECES, Batch, ContextWindow, collate, encode_context, find_spans, take_ragged
+from tiny_model import make_pieces
 
 K, D, I, S = Op.KEEP, Op.DELETE, Op.INSERT, Op.SUBSTITUTE  # noqa: E741
 SEP, PAD = 90, 91
@@ -99,3 +100,90 @@ def test_spans(ops: list[Op], wanted: list[tuple[int, int, int]], alone: bool) -
     found = list(zip(spans.word_N.tolist(), spans.start_N.tolist(), spans.end_N.tolist(), strict=True))
     assert found == wanted
     assert set(spans.row_N.tolist()) <= {len(questions) - 1}
+
+
+PIECES = make_pieces("bert")
+utterances = st.lists(
+    st.lists(st.sampled_from(["film", "band", "?", "zed", "hayes"]), min_size=1, max_size=9), max_size=5
+)
+
+
+def show(context: list[list[str]], window: ContextWindow) -> tuple[list[list[int]], bool, int]:
+    """Return the rows of pieces that ``window`` shows, oldest first, whether it cut, and how many pieces all have."""
+    encoded = encode_context(PIECES, [" ".join(words) for words in context], window)
+    assert encoded.ids[0] == PIECES.cls_id
+    rows: list[list[int]] = [[]]
+    for piece in encoded.ids[1:]:
+        if piece == PIECES.sep_id:
+            rows.append([])
+        else:
+            rows[-1].append(piece)
+    return [row for row in rows if row], encoded.truncated, len(encoded.ids)
+
+
+def cut(words: list[str]) -> list[int]:
+    return [piece for word in words for piece in PIECES.cut(word)]
+
+
+@given(utterances, st.integers(1, 60))
+def test_the_latest_is_read_first_in_whole_words_and_never_more_than_allowed(
+    context: list[list[str]], allowed: int
+) -> None:
+    rows, truncated, length = show(context, ContextWindow(None, None, allowed))
+    assert length <= allowed
+    whole = [cut(words) for words in context]
+    latest = whole[len(whole) - len(rows) :]
+    assert rows[1:] == latest[1:], "only the oldest that is shown may lack its beginning"
+    if rows:
+        tails = [cut(context[-len(rows)][at:]) for at in range(len(context[-len(rows)]))]
+        assert rows[0] in tails
+        assert rows[0] == latest[0] or len(rows[0]) >= FEWEST_PIECES
+    assert truncated == (rows != whole)
+    if truncated and rows and rows[0] == latest[0]:
+        missing = context[-len(rows) - 1]
+        room = allowed - length - 1
+        assert len(cut(missing)) > room, "what would have fitted was left out"
+
+
+@given(utterances)
+def test_with_room_for_all_of_it_a_whole_dialogue_is_read(context: list[list[str]]) -> None:
+    assert show(context, ContextWindow(None, None))[:2] == ([cut(words) for words in context], False)
+    exactly = sum(len(cut(words)) + 1 for words in context) or 1
+    assert show(context, ContextWindow(None, None, exactly))[:2] == ([cut(words) for words in context], False)
+
+
+@given(utterances)
+def test_the_papers_cut_is_by_utterance(context: list[list[str]]) -> None:
+    rows, truncated, _ = show(context, ContextWindow(6, 2))
+    wanted = []
+    for words in context[-2:]:
+        kept = [at for at in range(len(words) + 1) if len(cut(words[:at])) <= 6]
+        wanted.append(cut(words[: kept[-1]]))
+    assert rows == [row for row in wanted if row]
+    assert truncated == (wanted != [cut(words) for words in context])
+
+
+LONG = ["film"] * 20 + ["zed"]
+
+
+@pytest.mark.parametrize(
+    ("why", "context", "allowed", "wanted"),
+    [
+        ("its end, the name, is what stays", [LONG], 12, [LONG[-9:]]),
+        ("no half word is shown: zed has three pieces", [["zed"] * 6], 12, [["zed"] * 3]),
+        ("the end of an older one fills what is left", [LONG, ["band"]], 14, [LONG[-9:], ["band"]]),
+        ("too little is left to say anything", [LONG, ["band"]], 10, [["band"]]),
+        ("what is older than one that was cut is not read", [["band"], LONG], 12, [LONG[-9:]]),
+        ("nothing fits", [["film", "band"]], 2, []),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_the_end_of_an_utterance_that_does_not_fit(
+    why: str, context: list[list[str]], allowed: int, wanted: list[list[str]]
+) -> None:
+    assert show(context, ContextWindow(None, None, allowed))[:2] == ([cut(words) for words in wanted], True), why
+
+
+def test_an_utterance_without_words_is_not_left_out() -> None:
+    for allowed in (2, 3, 4):
+        assert not encode_context(PIECES, ["\u200b", "film"], ContextWindow(None, None, allowed)).truncated

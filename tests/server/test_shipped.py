@@ -64,5 +64,7 @@ def test_it_says_what_it_is(engine: SimplifierEngine) -> None:
             body = (await client.get("/v1/model")).json()
             assert (body["name"], body["engine"], body["precision"]) == ("default", "onnx", "int8")
             assert (body["max_pieces"], body["phrases"]) == (512, len(engine.simplifier.phrases))
+            window = engine.simplifier.window
+            assert (body["utterance_pieces"], body["utterances"]) == (window.utterance_pieces, window.utterances)
 
     asyncio.run(test())

@@ -1,14 +1,17 @@
-"""Every recipe parses, and runs for a few steps on the made-up language."""
+"""Every recipe parses, and runs for a few steps on the made-up language; those of the models say what trained them."""
 
 from __future__ import annotations
 
+import re
+import shlex
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from riseq.train.loop import train
-from riseq.train.settings import RiseSettings, read_recipe
+from riseq.train.settings import RiseSettings, TrainSettings, parse_override, read_recipe
 
 # The baselines' are in tests/baselines/test_training.py.
 RECIPES = [
@@ -21,15 +24,23 @@ ABLATIONS = {"ablation-rise": "rise", "ablation-dps": "epsilon", "ablation-mld":
 
 
 def test_the_named_recipes_are_there() -> None:
-    assert {"paper", "small", "large", *ABLATIONS} <= NAMES
+    assert {"paper", "default", "large", *ABLATIONS} <= NAMES
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
-def test_a_recipe_runs(path: Path, world: Path, tmp_path: Path) -> None:
+def test_a_recipe_runs(path: Path, world: Path, root: Path, tmp_path: Path) -> None:
     data = (str(world / "pairs.qa.jsonl"),)
+    everyday = tmp_path / "everyday.jsonl"
+    with (root / "data" / "everyday" / "dialogues.jsonl").open(encoding="utf-8") as lines:
+        everyday.write_text("".join(next(lines) for _ in range(3)), encoding="utf-8")
     # The paper's decoder is as deep as its encoder; the tiny encoder has two layers.
     changes = {"backbone": str(world / "bert"), "train": data, "dev": data, "device": "cpu", "workers": 1}
-    settings = read_recipe(path, {**changes, "epochs": 1, "min_count": 1, "decoder_layers": 2})
+    short = {"epochs": 1, "scored_from": 1, "min_count": 1, "decoder_layers": 2}
+    asked = read_recipe(path)
+    assert isinstance(asked, RiseSettings)
+    # The tiny encoder has few positions.
+    grounded = {"everyday": (str(everyday),), "with_truth": data, "context_pieces": 32} if asked.grounded else {}
+    settings = read_recipe(path, {**changes, **short, **grounded})
     result = train(settings, tmp_path / "run")
     assert result.best_epoch == 1
     assert (result.folder / "README.md").is_file()
@@ -53,3 +64,48 @@ def test_the_papers_recipe_has_the_papers_settings() -> None:
     assert (s.method, s.sampler, s.reward_floor, s.reward_scale) == ("rise", "dps", None, "paper")
     assert (s.train, s.swap, s.borrow_answers, s.drop_answers) == (("canard/train.qonly",), 0, 0, 0)
     assert (s.weight_decay, s.ema, s.teachers) == (0, 0, ())
+
+
+def test_the_models_recipes_share_their_data_and_read_whole_dialogues(root: Path) -> None:
+    default, large = (read_recipe(root / "recipes" / f"{name}.yaml") for name in ("default", "large"))
+    assert isinstance(default, RiseSettings)
+    assert isinstance(large, RiseSettings)
+    shared = "train dev everyday everyday_copies grounded with_truth unrelated foreign swap drop_answers phrases"
+    shared += " utterance_pieces utterances context_pieces batch graphs stop_share warmup_steps ema"
+    for name in shared.split():
+        assert getattr(default, name) == getattr(large, name), name
+    assert default.grounded
+    assert (default.utterance_pieces, default.utterances, default.context_pieces) == (None, None, 224)
+    assert all((root / name).is_file() for name in default.everyday)
+    assert not [name for name in default.dev if "test" in name], "test sets are only reported"
+
+
+def test_the_script_trains_four_models_as_what_ships_was_trained(root: Path) -> None:
+    text = (root / "benchmarks" / "train_models.sh").read_text(encoding="utf-8").replace("\\\n", "")
+    pupil = re.findall(r"--set ([^\s)]+)", text.partition("pupil=(")[2].partition(")")[0])
+    runs: dict[str, TrainSettings] = {}
+    for line in re.findall(r"^riseq train (.+)$", text, re.MULTILINE):
+        words = shlex.split(line.replace('"${pupil[@]}"', " ".join(f"--set {one}" for one in pupil)))
+        flags = list(pairwise(words))
+        changes = dict(parse_override(value) for flag, value in flags if flag == "--set")
+        options = dict(flags)
+        if "--seed" in options:
+            changes["seed"] = int(options["--seed"])
+        runs[options["--out"].rpartition("/")[2]] = read_recipe(root / "recipes" / Path(words[0]).name, changes)
+    facts = {name: (one.seed, one.epochs, one.scored_from, one.lr, one.head_lr) for name, one in runs.items()}
+    assert facts == {
+        "start": (4, 4, 3, 1.2e-4, 4e-4),
+        "teacher": (1, 3, 2, 5e-5, 2e-4),
+        "default": (8, 2, 1, 8e-5, 2e-4),
+        "large": (6, 1, 1, 3e-5, 1e-4),
+    }
+    rise = {name: one for name, one in runs.items() if isinstance(one, RiseSettings)}
+    assert {name: (one.method, one.own_share, one.distill, len(one.teachers)) for name, one in rise.items()} == {
+        "start": ("mle", 0, 0, 0),
+        "teacher": ("rise", 0.15, 0, 0),
+        "default": ("rise", 0.2, 0.6, 1),
+        "large": ("rise", 0.2, 0.5, 2),
+    }
+    assert {(one.sampler, one.reward_scale) for one in rise.values() if one.method == "rise"} == {
+        ("posterior", "bounded")
+    }

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
-from riseq.train.task import StepMeans
-from riseq.train.tracking import COLUMNS, Tracker
+import pytest
+
+from riseq.train.task import StepMeans, Task
+from riseq.train.tracking import COLUMNS, Tracker, write_card
 
 SCORES = {"bleu4": 70.0, "rougeL": 80.0, "cider": 6.5, "exact": 40.0}
 
@@ -66,3 +70,40 @@ def test_a_quiet_tracker_writes_nothing(tmp_path: Path) -> None:
     tracker.rewind(0, 0)
     tracker.close()
     assert not (tmp_path / "run").exists()
+
+
+PLAIN = {"train": ["a.jsonl"], "dev": ["b.jsonl"], "seed": 1, "epochs": 2}
+GROUNDED = {
+    "train": ["canard/train.qonly", "qrecc/extra_train.qa"],
+    "dev": ["canard/dev.qonly"],
+    "everyday": ["data/everyday/dialogues.jsonl"],
+    "with_truth": ["canard/train.answers.qa"],
+    "seed": 8,
+    "epochs": 2,
+}
+
+
+@pytest.mark.parametrize(
+    ("settings", "said", "unsaid"),
+    [
+        (PLAIN, ["those of the named files."], ["synthetic", "shared alike"]),
+        (
+            GROUNDED,
+            [
+                "The everyday dialogues are synthetic",
+                "everyday dialogues (synthetic), CC BY 4.0",
+                "CANARD, CC BY-SA 4.0; QReCC, CC BY-SA 3.0",
+                "The model is shared alike: CC BY-SA 4.0.",
+                "`canard/train.answers.qa`, `data/everyday/dialogues.jsonl`",
+            ],
+            ["those of the named files"],
+        ),
+        ({**PLAIN, "train": ["data/everyday/dialogues.jsonl"]}, ["CC BY 4.0"], ["shared alike"]),
+    ],
+    ids=["files of one's own", "what ships", "no share-alike data"],
+)
+def test_a_card_names_data_and_licences(settings: dict[str, Any], said: list[str], unsaid: list[str]) -> None:
+    task = cast("Task", SimpleNamespace(title="A model", about="It edits.", made_from="gte-small"))
+    card = write_card(task, {"settings": settings, "scores": {}, "parameters": 10, "epoch": 1, "system": "rise"})
+    assert [part for part in said if part not in card] == []
+    assert [part for part in unsaid if part in card] == []

@@ -30,8 +30,8 @@ def train(
 
     \b
     [bold]Examples[/]
-      riseq train recipes/small.yaml --out runs/small
-      riseq train recipes/small.yaml --out runs/small --resume auto
+      riseq train recipes/default.yaml --out runs/mine
+      riseq train recipes/default.yaml --out runs/mine --resume auto
       riseq train --recipe recipes/trans++.yaml --out runs/trans++
       riseq train recipes/paper.yaml --out runs/paper --seed 2 --set batch=32 --set device=cpu
     """

@@ -64,7 +64,7 @@ def encode_context(pieces: Pieces, context: Sequence[str], window: ContextWindow
         row = _join(words, window.utterance_pieces)
         truncated |= len(row) < sum(map(len, words))
         if room is not None and len(row) >= room:
-            truncated = True
+            truncated |= bool(words)
             rest = [list(reversed(cut)) for cut in reversed(words)]
             if len(row := _join(rest, room - 1)) >= FEWEST_PIECES:
                 rows.append(row[::-1])

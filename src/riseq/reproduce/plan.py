@@ -99,7 +99,7 @@ PLAN = (
     PlannedSystem("qgdiv", "QGDiv", "qgdiv", "baseline", "qgdiv.yaml", paper="QGDiv"),
     PlannedSystem("querysim", "QuerySim", "querysim", "baseline", "querysim.yaml", paper="QuerySim"),
     PlannedSystem(
-        "rise-small", "RISE, small", "rise", "rise", "small.yaml", paper="RISE", ships=True, taught_by=TAUGHT
+        "rise-small", "RISE, small", "rise", "rise", "default.yaml", paper="RISE", ships=True, taught_by=TAUGHT
     ),
     PlannedSystem("rise-large", "RISE, large", "rise", "rise", "large.yaml", paper="RISE", taught_by=TAUGHT),
     *_ablations(),

@@ -43,6 +43,8 @@ class EngineInfo:
     precision: str | None = None
     phrases: int | None = None
     max_pieces: int | None = None
+    utterance_pieces: int | None = None
+    utterances: int | None = None
 
 
 class Engine(Protocol):
@@ -62,7 +64,9 @@ class SimplifierEngine:
     def __init__(self, simplifier: Simplifier, name: str, precision: str | None = None) -> None:
         self.simplifier = simplifier
         kind = type(simplifier.backend).__name__.removesuffix("Backend").lower()
-        self.info = EngineInfo(name, kind, precision, len(simplifier.phrases), simplifier.backend.max_pieces)
+        window, reads = simplifier.window, simplifier.backend.max_pieces
+        sizes = len(simplifier.phrases), reads, window.utterance_pieces, window.utterances
+        self.info = EngineInfo(name, kind, precision, *sizes)
 
     @classmethod
     def load(cls, folder: Path | None, threads: int | None) -> SimplifierEngine:

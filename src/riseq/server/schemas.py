@@ -246,7 +246,12 @@ class ModelOut(BaseModel):
     engine: str
     precision: str | None
     phrases: int | None = Field(description="How many phrases it can put in.")
-    max_pieces: int | None = Field(description="How many word pieces of dialogue and question it reads.")
+    max_pieces: int | None = Field(
+        description="How many word pieces of dialogue and question it reads: the latest utterances first, and the end "
+        "of the one that does not fit. A result is ``truncated`` where anything was left out."
+    )
+    utterance_pieces: int | None = Field(description="How many word pieces of each utterance it reads; null: all.")
+    utterances: int | None = Field(description="How many of the last utterances it reads; null: all that fit.")
     default_strength: float = NEUTRAL
     default_max_passes: int = MAX_PASSES
     riseq: str = Field(description="The version of riseq.")

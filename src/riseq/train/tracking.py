@@ -243,16 +243,24 @@ LICENCES = {
     "gecor": "GECOR-CamRest, CC BY 4.0",
     "followup": "FollowUp, Apache-2.0",
     "coqar": "CoQAR annotations, CC BY-SA 4.0",
+    "everyday": "everyday dialogues (synthetic), CC BY 4.0",
 }
+SHARED_ALIKE = "CC BY-SA"
 _SCORES = ("bleu1", "bleu2", "bleu3", "bleu4", "rougeL", "cider", "exact")
 
 
 def write_card(task: Task, facts: Mapping[str, Any]) -> str:
     """Return the model card of a task's model as Markdown."""
     settings = facts["settings"]
-    sets, chosen_by = [*settings["train"], *settings["dev"]], settings["dev"][0]
-    licences = "; ".join(text for key, text in LICENCES.items() if any(key in name for name in sets))
-    trained_on = ", ".join(f"`{name}`" for name in settings["train"])
+    everyday, told = settings.get("everyday", ()), settings.get("with_truth", ())
+    learnt, chosen_by = [*settings["train"], *told, *everyday], settings["dev"][0]
+    found = [text for key, text in LICENCES.items() if any(key in name for name in [*learnt, *settings["dev"]])]
+    licences = "; ".join(found) or "those of the named files"
+    shared = " The model is shared alike: CC BY-SA 4.0." if any(SHARED_ALIKE in text for text in found) else ""
+    trained_on = ", ".join(f"`{name}`" for name in learnt)
+    synthetic = (
+        "\n- The everyday dialogues are synthetic: a language model wrote them, and nobody looked up their facts"
+    )
     rows = "".join(_write_row(name, found) for name, found in facts["scores"].items())
     return f"""# {task.title}
 
@@ -260,8 +268,8 @@ def write_card(task: Task, facts: Mapping[str, Any]) -> str:
 
 - {task.made_from}; {facts["parameters"]:,} parameters
 - Seed {settings["seed"]}, epoch {facts["epoch"]} of {settings["epochs"]}, chosen by BLEU-4 on `{chosen_by}`
-- Trained on {trained_on}; files named `qonly` have contexts of questions alone
-- Data licences: {licences or "those of the named files"}. A model trained on share-alike data is shared alike.
+- Trained on {trained_on}; files named `qonly` have contexts of questions alone{synthetic if everyday else ""}
+- Data licences: {licences}.{shared}
 - Use: `riseq evaluate --system {facts["system"]} --model FOLDER --data FILE`
 
 | data | n | B-1 | B-2 | B-3 | B-4 | R-L | CIDEr | exact |
