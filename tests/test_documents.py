@@ -92,6 +92,7 @@ def test_snippets_run_and_print_what_is_said(page: Path, tmp_path: Path) -> None
     if find_default_model() is None:
         pytest.skip("no model ships with this checkout")
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    (tmp_path / "data").symlink_to(ROOT / "data")
     for snippet in runnable(page):
         run_snippet(snippet, tmp_path)
 
