@@ -80,9 +80,9 @@ def build_ablation(board: Scoreboard) -> list[Table]:
     return [scores, _test_variants(board, TEST_SETS), _build_edited(board)]
 
 
-def format_score(metric: str, value: float) -> str:
-    """Return a score with the paper's digits."""
-    return f"{value:.3f}" if metric == "cider" else f"{value:.1f}"
+def _form(metric: str) -> str:
+    """Return the paper's digits."""
+    return ".3f" if metric == "cider" else ".1f"
 
 
 def score_columns(sets: Sequence[str]) -> tuple[Column, ...]:
@@ -93,7 +93,7 @@ def score_columns(sets: Sequence[str]) -> tuple[Column, ...]:
 def paper_row(title: str, numbers: Mapping[str, Mapping[str, paper.Numbers]], sets: Sequence[str]) -> Row:
     """Return the paper's own row."""
     values = [value for name in sets for value in numbers[title][name]]
-    cells = (Cell(format_score(metric, value), value) for (_, metric), value in zip(_keys(sets), values, strict=True))
+    cells = (Cell.number(value, form=_form(metric)) for (_, metric), value in zip(_keys(sets), values, strict=True))
     return Row(f"{title}, paper", tuple(cells), "paper")
 
 
@@ -127,10 +127,8 @@ def _best_baseline(board: Scoreboard, baselines: Sequence[PlannedSystem], datase
 
 
 def _system_row(board: Scoreboard, planned: PlannedSystem, sets: Sequence[str], best: Baselines | None = None) -> Row:
-    cells = tuple(_score_cell(board, [planned], *key, best[key] if best else None) for key in _keys(sets))
-    if all(cell.value is None for cell in cells):
-        return Row(planned.title, cells, "missing", planned.make_command())
-    return Row(planned.title, cells, command=board.made_by(planned.name, sets[0]))
+    cells = [_score_cell(board, [planned], *key, best[key] if best else None) for key in _keys(sets)]
+    return Row.of_system(planned.title, cells, board.made_by(planned.name, sets[0]), planned.make_command())
 
 
 def _variant_row(
@@ -153,10 +151,8 @@ def _measure(
 ) -> tuple[dict[str, float], Floats]:
     """Return the scores of those that were run, by name, and each question's mean over them."""
     found = {one.name: scores for one in systems if (scores := board.scores(one.name, dataset))}
-    each = [scores.each(metric) for scores in found.values()]
-    return {name: scores.score(metric) for name, scores in found.items()}, np.mean(each, axis=0) if each else np.empty(
-        0
-    )
+    each = np.mean([scores.each(metric) for scores in found.values()], axis=0) if found else np.empty(0)
+    return {name: scores.score(metric) for name, scores in found.items()}, each
 
 
 def _score_cell(
@@ -165,11 +161,11 @@ def _score_cell(
     """Return the mean score of ``systems``, tested where a baseline to be ``against`` is named."""
     scores, each = _measure(board, systems, dataset, metric)
     if not scores:
-        return Cell("not run", None, _make_all(systems))
+        return Cell.not_run(_make_all(systems))
     value = fmean(scores.values())
-    spread = f" ± {format_score(metric, stdev(scores.values()))}" if len(scores) > 1 else ""
+    spread = f" ± {stdev(scores.values()):{_form(metric)}}" if len(scores) > 1 else ""
     command = " && ".join(board.rescore_command(name, dataset) for name in scores)
-    cell = Cell(f"{format_score(metric, value)}{spread}", value, command)
+    cell = Cell(f"{value:{_form(metric)}}{spread}", value, command)
     other = board.scores(against, dataset) if against else None
     if other is None or len(other) < 2:
         return cell
@@ -181,9 +177,8 @@ def _test_variants(board: Scoreboard, sets: Sequence[str]) -> Table:
     """Return RISE's difference to each other row, with the p of a paired t-test over questions."""
     rows = []
     for variant in ("-DPS", "-MLD"):
-        cells = tuple(_test_cell(board, variant, *key) for key in _keys(sets))
-        ran = any(cell.value is not None for cell in cells)
-        rows.append(Row(f"RISE against {variant}", cells, "ours" if ran else "missing"))
+        cells = [_test_cell(board, variant, *key) for key in _keys(sets)]
+        rows.append(Row.of_system(f"RISE against {variant}", cells, None, None))
     note = (
         f"RISE's mean minus the other's. * p < {LEVEL} either way: paired t-test over questions, each question's "
         "score being its mean over the seeds; for BLEU the score of each question alone. It says how sure the "
@@ -197,11 +192,11 @@ def _test_cell(board: Scoreboard, variant: str, dataset: str, metric: str) -> Ce
     ours, each = _measure(board, _find_variant(board, "RISE"), dataset, metric)
     theirs, other = _measure(board, _find_variant(board, variant), dataset, metric)
     if not ours or not theirs or len(each) < 2:
-        return Cell("not run", None, command)
+        return Cell.not_run(command)
     difference = fmean(ours.values()) - fmean(theirs.values())
     test = t_test(each, other)
-    sign = "+" if difference >= 0 else "−"
-    return Cell(f"{sign}{format_score(metric, abs(difference))}", difference, command, star=test.p < LEVEL, p=test.p)
+    text = f"{'+' if difference >= 0 else '−'}{abs(difference):{_form(metric)}}"
+    return Cell(text, difference, command, star=test.p < LEVEL, p=test.p)
 
 
 def _build_edited(board: Scoreboard) -> Table:
@@ -217,11 +212,10 @@ def _build_edited(board: Scoreboard) -> Table:
             training = board.manifests[one.name].training
             if training is not None and training.edited is not None:
                 sampled.append(100 * training.edited)
-        printed = paper.NON_KEEP.get(variant)
         cells = (
             _share_cell(tested, "riseq reproduce --only table2"),
             _share_cell(sampled, "the column 'edited' of log.csv in the run's folder"),
-            Cell("not told" if printed is None else f"{printed:.0f}", printed),
+            Cell.number(paper.NON_KEEP.get(variant), form=".0f"),
         )
         rows.append(Row(variant, cells, "ours" if tested else "missing"))
     columns = (Column("at test"), Column("sampled, last epoch"), Column("paper"))
@@ -234,4 +228,4 @@ def _build_edited(board: Scoreboard) -> Table:
 
 
 def _share_cell(values: Sequence[float], command: str) -> Cell:
-    return Cell(f"{fmean(values):.1f}", fmean(values), command) if values else Cell("not run", None, command)
+    return Cell.number(fmean(values), command) if values else Cell.not_run(command)
