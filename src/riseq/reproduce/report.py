@@ -14,21 +14,9 @@ from rich.console import Console
 
 from riseq.data.tables import write_rows
 from riseq.files import write_json, write_text
-from riseq.reproduce import analysis_tables, paper, score_tables
+from riseq.reproduce import analysis_tables, document, paper, score_tables
 from riseq.reproduce.cases import build_cases
-from riseq.reproduce.document import (
-    Cell,
-    Column,
-    Figure,
-    Part,
-    Report,
-    Row,
-    Section,
-    Table,
-    render_html,
-    render_markdown,
-    report_to_dict,
-)
+from riseq.reproduce.document import Cell, Column, Figure, Part, Report, Row, Section, Table
 from riseq.reproduce.facts import describe_machine, measure_speed, open_system
 from riseq.reproduce.figures import load_matplotlib, on_white
 from riseq.reproduce.plan import COUNTED_PASSES, SETS, UNSEEN, PlannedSystem
@@ -92,8 +80,7 @@ def build_training(board: Scoreboard) -> Table:
     """Return the parameters and training hours of every method, ours and the paper's."""
     rows = [_training_row(board, [one], one.title) for one in board.systems("baseline", "rise")]
     for variant in paper.ABLATION:
-        seeds = [one for one in board.systems("ablation") if one.variant == variant]
-        rows.append(_training_row(board, seeds, f"{variant}, ablation, mean of a seed"))
+        rows.append(_training_row(board, board.seeds(variant), f"{variant}, ablation, mean of a seed"))
     heads = ("parameters, M", "training, hours")
     columns = (
         *(Column(whose, head) for head in heads for whose in ("ours", "paper")),
@@ -236,9 +223,10 @@ def build_report(board: Scoreboard, only: Sequence[str] = (), console: Console |
 def write_report(report: Report, out: Path) -> Path:
     """Write the report's three files and its figures into ``out``, and return the page."""
     out.mkdir(parents=True, exist_ok=True)
-    write_text(out / PAGE, render_html(report))
-    write_text(out / TEXT, render_markdown(report))
-    write_text(out / NUMBERS, json.dumps(report_to_dict(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(out / PAGE, document.render_html(report))
+    write_text(out / TEXT, document.render_markdown(report))
+    numbers = json.dumps(document.report_to_dict(report), indent=1, ensure_ascii=False, allow_nan=False)
+    write_text(out / NUMBERS, f"{numbers}\n")
     _write_figures(report, out)
     return out / PAGE
 
@@ -246,7 +234,7 @@ def write_report(report: Report, out: Path) -> Path:
 def write_compact(report: Report, folder: Path) -> Path:
     """Write the compact copy into ``folder``: Markdown with a handful of cases, and the figures."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_text(folder / TEXT, render_markdown(report, compact=True))
+    write_text(folder / TEXT, document.render_markdown(report, compact=True))
     _write_figures(report, folder)
     return folder / TEXT
 

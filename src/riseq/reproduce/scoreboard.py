@@ -49,6 +49,10 @@ class Scoreboard:
         planned = (replace(one, title=titles.get(one.name, one.title)) for one in PLAN)
         return [one for one in (*planned, *own) if one.group in groups]
 
+    def seeds(self, variant: str) -> list[PlannedSystem]:
+        """Return the seeds of an ablation's row, run or not."""
+        return [one for one in self.systems("ablation") if one.variant == variant]
+
     def main_system(self) -> PlannedSystem | None:
         """Return the system whose passes and cases are looked at: the large RISE where it was run, else the small."""
         ran = [one for one in self.systems("rise") if one.name in self.manifests]

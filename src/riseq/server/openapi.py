@@ -53,16 +53,12 @@ def _write_operation(path: str, method: str, operation: Mapping[str, Any]) -> st
     heading = f"<h3><code>{method.upper()} {escape(path)}</code></h3><p>{escape(operation.get('summary', ''))}</p>"
     body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
     takes = f"<p>Takes {_write_type(body)}.</p>" if body else ""
-    rows = "".join(
-        f"<tr><td>{escape(status)}<td>{escape(response['description'])}<td>{_write_contents(response)}</tr>"
-        for status, response in operation["responses"].items()
-    )
+    rows = ""
+    for status, response in operation["responses"].items():
+        bodies = response.get("content", {}).items()
+        types = (_write_type(of["schema"]) if of.get("schema") else escape(kind) for kind, of in bodies)
+        rows += f"<tr><td>{escape(status)}<td>{escape(response['description'])}<td>{', '.join(types)}</tr>"
     return f"<section>{heading}{takes}<table><tr><th>Status<th>When<th>Body</tr>{rows}</table></section>"
-
-
-def _write_contents(response: Mapping[str, Any]) -> str:
-    contents: dict[str, Any] = response.get("content", {})
-    return ", ".join(_write_type(of["schema"]) if of.get("schema") else escape(kind) for kind, of in contents.items())
 
 
 def _write_model(name: str, schema: Schema) -> str:
