@@ -14,9 +14,7 @@ from pycocoevalcap.cider.cider import Cider
 from pycocoevalcap.rouge.rouge import Rouge
 
 from results import find_data
-from riseq.metrics.bleu import bleu
-from riseq.metrics.cider import cider
-from riseq.metrics.rouge import rouge_l
+from riseq.metrics.coco import bleu, cider, rouge_l
 from riseq.metrics.scores import score
 from riseq.text.pieces import scoring_form
 from riseq.text.words import split

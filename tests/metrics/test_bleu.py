@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from riseq.metrics.bleu import bleu, bleu_of_parts
+from riseq.metrics.coco import bleu, bleu_of_parts
 from riseq.types import InputError
 
 if TYPE_CHECKING:

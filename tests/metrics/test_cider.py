@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from riseq.metrics.cider import cider
+from riseq.metrics.coco import cider
 
 if TYPE_CHECKING:
     from .conftest import Texts

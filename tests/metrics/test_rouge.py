@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pycocoevalcap.rouge.rouge import my_lcs
 
-from riseq.metrics.rouge import count_common, rouge_l
+from riseq.metrics.coco import count_common, rouge_l
 from riseq.types import InputError
 
 if TYPE_CHECKING:

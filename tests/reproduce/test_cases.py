@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from riseq.reproduce.cases import ChosenCase, choose_cases, diff_words
-from riseq.reproduce.document import Piece
-from riseq.reproduce.rendering import needs_space
+from riseq.reproduce.document import Piece, needs_space
 
 DIFFS = [
     ("Who saw Alien?", "Who saw Alien?", [("same", "Who saw Alien?")]),

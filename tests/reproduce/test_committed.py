@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from riseq.data.dataset import load_dataset
+from riseq.reproduce.document import render_markdown
 from riseq.reproduce.plan import PREDICTIONS, SETS, TEST, UNSEEN
-from riseq.reproduce.rendering import render_markdown
 from riseq.reproduce.report import build_report
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.systems.saved import Store

@@ -63,7 +63,7 @@ def test_a_folder_without_a_model_tells_nothing_and_a_broken_one_is_told(tmp_pat
     assert count_parameters(tmp_path) is None
     assert read_config(tmp_path) == {}
     (tmp_path / "config.json").write_text("{", encoding="utf-8")
-    with pytest.raises(InputError, match=r"config\.json: not JSON"):
+    with pytest.raises(InputError, match=r"config\.json, line 1: not JSON"):
         read_config(tmp_path)
 
 

@@ -13,8 +13,7 @@ import pytest
 from riseq.data.dataset import load_dataset
 from riseq.files import write_json
 from riseq.metrics.scores import score
-from riseq.reproduce.document import Report, Row, Table
-from riseq.reproduce.rendering import render_html, render_markdown, report_to_dict
+from riseq.reproduce.document import Report, Row, Table, render_html, render_markdown, report_to_dict
 from riseq.reproduce.report import SECTIONS, build_report, write_compact, write_joined, write_report
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.systems.saved import Store

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -12,13 +12,11 @@ from torch import Tensor
 from transformers import LogitsProcessor, LogitsProcessorList, StoppingCriteriaList, TopPLogitsWarper
 
 from riseq.baselines.generator import TARGET_PIECES, BatchDecoder, Generator, SourceBatch
-from riseq.baselines.language_model import QUESTION_TOKENS, LanguageModel, Prompt, pad
+from riseq.baselines.language_model import QUESTION_TOKENS, LanguageModel, Source, pad
 from riseq.model.inputs import encode_context
 from riseq.text.pieces import Pieces
 from riseq.text.words import forms
 from riseq.types import Example, InputError
-
-T = TypeVar("T")
 
 QUESTION_PIECES = 64
 """A longer question is cut here, at a whole word; the scores look at 30."""
@@ -26,20 +24,6 @@ LONGER = 8
 """How many pieces an output may have more than its question: a target seldom has any."""
 GPU_PIECES, CPU_PIECES = 131_072, 2_048
 """Padded pieces in one batch, beams counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The ids of ``[CLS] c1 [SEP] c2 [SEP] x [SEP]``, and how many of them stand before the question's marker."""
-
-    ids: tuple[int, ...]
-    context: int
-    truncated: bool
-
-    @property
-    def question(self) -> int:
-        """How many pieces the question has."""
-        return len(self.ids) - self.context - 2
 
 
 def encode_words(pieces: Pieces, text: str, room: int = QUESTION_PIECES) -> tuple[list[int], bool]:
@@ -54,18 +38,19 @@ def encode_words(pieces: Pieces, text: str, room: int = QUESTION_PIECES) -> tupl
 
 
 def encode_source(pieces: Pieces, example: Example) -> Source:
-    """Return what the encoder is given of an example."""
+    """Return the ids of ``[CLS] c1 [SEP] c2 [SEP] x [SEP]``."""
     context = encode_context(pieces, example.context)
     question, cut = encode_words(pieces, example.question)
     ids = (*context.ids, pieces.sep_id, *question, pieces.sep_id)
-    return Source(ids, len(context.ids), context.truncated or cut)
+    return Source(ids, len(question), context.truncated or cut)
 
 
 def collate_sources(sources: Sequence[Source], pieces: Pieces) -> SourceBatch:
     """Return the padded batch of ``sources``."""
     ids, mask = (tensor.numpy() for tensor in pad([source.ids for source in sources], pieces.pad_id))
     real = mask.astype(np.bool_)
-    after = np.arange(ids.shape[1])[None, :] >= np.array([[source.context] for source in sources])
+    markers = np.array([[len(source.ids) - source.question - 2] for source in sources])
+    after = np.arange(ids.shape[1])[None, :] >= markers
     plain = real & (ids != pieces.sep_id) & (ids != pieces.cls_id)
     arrays = (ids, (after & real).astype(np.int64), real, plain & after, plain & ~after)
     return SourceBatch(*(torch.from_numpy(array) for array in arrays))
@@ -182,46 +167,37 @@ def run_generator(
         limits = [min(TARGET_PIECES - 1, source.question + LONGER) for source in batch]
         return generate(decoder, (start, torch.ones_like(start)), limits, pieces.sep_id, **options)
 
-    network.eval()
-    outputs = _run_batches(sources, [len(s.ids) for s in sources], run, decoding.width, device)
     names = name_pieces(pieces)
-    return [
-        Generated(" ".join(join_pieces(names, ids)), source.truncated)
-        for ids, source in zip(outputs, sources, strict=True)
-    ]
+    network.eval()
+    return _run_batches(sources, run, lambda ids: " ".join(join_pieces(names, ids)), device, decoding.width)
 
 
 @torch.no_grad()
 def run_language_model(model: LanguageModel, examples: Sequence[Example], device: torch.device) -> list[Generated]:
     """Return what a language model greedily writes after each example."""
-    prompts = [model.make_prompt(example) for example in examples]
 
-    def run(batch: list[Prompt]) -> list[list[int]]:
+    def run(batch: list[Source]) -> list[list[int]]:
         ids, mask = pad([prompt.ids for prompt in batch], model.end_id, "left")
         limits = [min(QUESTION_TOKENS, prompt.question + LONGER) for prompt in batch]
         return generate(model.network, (ids.to(device), mask.to(device)), limits, model.end_id)
 
     model.network.eval()
-    outputs = _run_batches(prompts, [len(p.ids) for p in prompts], run, 1, device)
-    return [Generated(model.decode(ids), prompt.truncated) for ids, prompt in zip(outputs, prompts, strict=True)]
+    return _run_batches([model.make_prompt(example) for example in examples], run, model.decode, device)
 
 
 def _run_batches(
-    items: Sequence[T],
-    lengths: Sequence[int],
-    run: Callable[[list[T]], list[list[int]]],
-    width: int,
+    sources: Sequence[Source],
+    run: Callable[[list[Source]], list[list[int]]],
+    decode: Callable[[Sequence[int]], str],
     device: torch.device,
-) -> list[list[int]]:
-    """Return what ``run`` makes of every item, batches of like length at a time, in the items' order."""
+    width: int = 1,
+) -> list[Generated]:
+    """Return what ``run`` writes after every source, decoded: batches of like length at a time, in the given order."""
     budget = GPU_PIECES if device.type == "cuda" else CPU_PIECES
-    order = sorted(range(len(items)), key=lambda k: -lengths[k])
-    found: list[list[int]] = [[] for _ in items]
-    start = 0
-    while start < len(order):
-        size = max(1, budget // (lengths[order[start]] * width))
-        batch = order[start : start + size]
-        for index, output in zip(batch, run([items[k] for k in batch]), strict=True):
-            found[index] = output
-        start += size
-    return found
+    order = sorted(range(len(sources)), key=lambda k: -len(sources[k].ids))
+    found: dict[int, str] = {}
+    while len(found) < len(order):
+        longest = len(sources[order[len(found)]].ids)
+        batch = order[len(found) :][: max(1, budget // (longest * width))]
+        found |= zip(batch, map(decode, run([sources[k] for k in batch])), strict=True)
+    return [Generated(found[k], source.truncated) for k, source in enumerate(sources)]

@@ -5,12 +5,10 @@ Dimensions in names: B questions, K beams, L source pieces, T output pieces, V v
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import FloatTensor, Tensor, nn
@@ -18,10 +16,11 @@ from torch.nn import functional
 from transformers import Cache, GenerationMixin, PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import CausalLMOutputWithPast
 
-from riseq.files import make_folder, write_json, write_text
+from riseq.files import make_folder
+from riseq.hub import check_files
 from riseq.model.backbone import Backbone
 from riseq.model.checkpoint import load_weights, save_weights
-from riseq.model.folder import LAYOUT
+from riseq.model.folder import FORMAT, LAYOUT, read_json, write_facts
 from riseq.model.transformer import Attention, BackboneConfig, Encoder, Layer, padding_mask
 from riseq.text.pieces import Pieces
 from riseq.types import InputError
@@ -43,8 +42,7 @@ class GeneratorConfig:
     dropout: float = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class SourceBatch:
+class SourceBatch(NamedTuple):
     """Padded sources: ``[CLS] c1 [SEP] c2 [SEP] x [SEP]``, the [SEP] before the question x being its marker."""
 
     ids_BL: Tensor
@@ -63,8 +61,7 @@ class SourceBatch:
 
     def to(self, device: torch.device) -> SourceBatch:
         """Return the batch on ``device``."""
-        parts = (self.ids_BL, self.types_BL, self.mask_BL, self.question_BL, self.context_BL)
-        return SourceBatch(*(part.to(device, non_blocking=True) for part in parts))
+        return SourceBatch(*(part.to(device, non_blocking=True) for part in self))
 
 
 class Copier(nn.Module):
@@ -229,10 +226,6 @@ def _attend(attention: Attention, x: Tensor, keys: Tensor, values: Tensor, mask:
     return out
 
 
-FORMAT = 1
-_OURS = ("format", "generator")
-
-
 @dataclass(frozen=True, slots=True)
 class GeneratorCheckpoint:
     """A network, the vocabulary of its pieces, and facts of its training for the config."""
@@ -244,23 +237,20 @@ class GeneratorCheckpoint:
 
 def save_generator(folder: Path, checkpoint: GeneratorCheckpoint, card: str, half: bool = False) -> None:
     """Write the model's folder whole; ``half`` stores the weights in float16."""
-    network = checkpoint.network
     with make_folder(folder) as work:
-        save_weights(work / LAYOUT.weights, network.state_dict(), half)
+        save_weights(work / LAYOUT.weights, checkpoint.network.state_dict(), half)
         checkpoint.pieces.save(work / LAYOUT.vocabulary)
-        config = {"format": FORMAT, "generator": dataclasses.asdict(network.config), **checkpoint.facts}
-        write_json(work / LAYOUT.config, config)
-        write_text(work / LAYOUT.card, card)
+        shape = asdict(checkpoint.network.config)
+        write_facts(work, {"format": FORMAT, "generator": shape, **checkpoint.facts}, card)
 
 
 def load_generator(folder: str | Path) -> GeneratorCheckpoint:
     """Return the encoder-decoder in ``folder``, its parts checked against each other."""
     folder = Path(folder)
-    for name in (LAYOUT.config, LAYOUT.weights, LAYOUT.vocabulary):
-        if not (folder / name).is_file():
-            raise InputError(f"{folder}: no {name}; expected the folder of an encoder-decoder that riseq trained")
-    config = read_config(folder / LAYOUT.config)
-    if "generator" not in config or config.get("format") != FORMAT:
+    names = (LAYOUT.config, LAYOUT.weights, LAYOUT.vocabulary)
+    check_files(folder, names, "the folder of an encoder-decoder that riseq trained")
+    config = read_json(folder / LAYOUT.config)
+    if not isinstance(config, dict) or "generator" not in config or config.get("format") != FORMAT:
         raise InputError(f"{folder}: {LAYOUT.config} describes no encoder-decoder of format {FORMAT}")
     try:
         shape = dict(config["generator"])
@@ -279,16 +269,5 @@ def load_generator(folder: str | Path) -> GeneratorCheckpoint:
         raise InputError(
             f"{folder}: {LAYOUT.vocabulary} has {len(pieces)} pieces, the network {built.backbone.vocab_size}"
         )
-    facts = {k: v for k, v in config.items() if k not in _OURS}
+    facts = {k: v for k, v in config.items() if k not in ("format", "generator")}
     return GeneratorCheckpoint(network.eval(), pieces, facts)
-
-
-def read_config(path: Path) -> dict[str, Any]:
-    """Return the object in a model's JSON file."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path}: not JSON ({error})") from error
-    if not isinstance(found, dict):
-        raise InputError(f"{path}: expected names and values, got {type(found).__name__}")
-    return found

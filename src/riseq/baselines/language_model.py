@@ -15,11 +15,11 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from riseq.baselines.generator import read_config
 from riseq.extras import MissingExtra
 from riseq.files import make_folder, write_text
 from riseq.hub import find_pretrained
 from riseq.model.checkpoint import save_weights
+from riseq.model.folder import LAYOUT, read_json
 from riseq.model.inputs import UTTERANCE_PIECES, UTTERANCES
 from riseq.types import Example, InputError
 
@@ -30,8 +30,8 @@ TARGET_MARK = "\nFollow-up:"
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
-    """The tokens before an output, and how many of them are the question's own."""
+class Source:
+    """What a network reads before it writes, how much of it is the question's own, and whether some was cut off."""
 
     ids: tuple[int, ...]
     question: int
@@ -61,7 +61,10 @@ class LanguageModel:
             network, tokenizer, facts = *_read_gguf(Path(source)), None
         else:
             folder = find_pretrained(source)
-            facts = read_config(folder / "config.json").get("riseq")
+            config = read_json(folder / LAYOUT.config)
+            if not isinstance(config, dict):
+                raise InputError(f"{folder / LAYOUT.config}: expected names and values, got {type(config).__name__}")
+            facts = config.get("riseq")
             network = _load_network(folder, folder)
             tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         if network.config.eos_token_id is None:
@@ -80,11 +83,11 @@ class LanguageModel:
         config |= {"seed": facts.get("settings", {}).get("seed"), "riseq": dict(facts)}
         with make_folder(folder) as work:
             save_weights(work / "model.safetensors", state, half)
-            write_text(work / "config.json", json.dumps(config, indent=2, ensure_ascii=False, default=str) + "\n")
+            write_text(work / LAYOUT.config, json.dumps(config, indent=2, ensure_ascii=False, default=str) + "\n")
             self.tokenizer.save(str(work / "tokenizer.json"))
-            write_text(work / "README.md", card)
+            write_text(work / LAYOUT.card, card)
 
-    def make_prompt(self, example: Example) -> Prompt:
+    def make_prompt(self, example: Example) -> Source:
         """Return what the network is given of an example: the last utterances, each cut, then the question."""
         kept = example.context[-UTTERANCES:]
         truncated = len(kept) < len(example.context)
@@ -96,7 +99,7 @@ class LanguageModel:
         question = self._encode(f" {example.question.strip()}")
         truncated |= len(question) > QUESTION_TOKENS
         question = question[:QUESTION_TOKENS]
-        return Prompt((*ids, *self._question_mark, *question, *self._target_mark), len(question), truncated)
+        return Source((*ids, *self._question_mark, *question, *self._target_mark), len(question), truncated)
 
     def encode_target(self, text: str) -> tuple[int, ...]:
         """Return the tokens of a target, its end among them."""

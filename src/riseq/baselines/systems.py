@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -20,22 +21,44 @@ CHUNK = 1_024
 """Examples taken at a time: enough to make batches of like length."""
 
 
-class EncoderDecoderSystem:
-    """What Trans++ and QGDiv share: an encoder-decoder and its decoding, with the question's own spelling put back."""
+class BaselineSystem(ABC):
+    """What the three share: examples are taken in chunks, and each output becomes a result."""
 
     name: str
+
+    @abstractmethod
+    def _run(self, examples: Sequence[Example]) -> list[Generated]:
+        """Return what the network generates for each example."""
+
+    @abstractmethod
+    def _finish(self, example: Example, text: str) -> str:
+        """Return the text of the result; the question where nothing was generated."""
+
+    def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
+        """Yield each question as the network generates it."""
+        remaining = iter(examples)
+        while chunk := list(islice(remaining, CHUNK)):
+            for example, made in zip(chunk, self._run(chunk), strict=True):
+                yield Simplification(example.question, self._finish(example, made.text), truncated=made.truncated)
+
+
+class EncoderDecoderSystem(BaselineSystem):
+    """What Trans++ and QGDiv share: an encoder-decoder and its decoding, with the question's own spelling put back."""
 
     def __init__(self, checkpoint: GeneratorCheckpoint, decoding: Decoding, device: str) -> None:
         self._decoding, self._device = decoding, pick_device(device)
         self._network, self._pieces = checkpoint.network.to(self._device), checkpoint.pieces
 
-    def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
-        """Yield each question as the network generates it."""
+    def _run(self, examples: Sequence[Example]) -> list[Generated]:
+        return run_generator(self._network, self._pieces, examples, self._decoding, self._device)
 
-        def run(chunk: Sequence[Example]) -> list[Generated]:
-            return run_generator(self._network, self._pieces, chunk, self._decoding, self._device)
-
-        return simplify_chunks(examples, run, restore_spelling)
+    def _finish(self, example: Example, text: str) -> str:
+        """Return lower-cased words in the question's own spelling and spacing, by the edits that lead to them."""
+        words, wanted = forms(example.question), forms(text)
+        if not wanted:
+            return example.question
+        found = realise(example.question, gold_edits([MARKER, *words], [MARKER, *wanted]), example.context).text
+        return found if forms(found) == wanted else text  # the spelling must not change the words
 
 
 class TransPlusPlus(EncoderDecoderSystem):
@@ -80,7 +103,7 @@ class QgDiv(EncoderDecoderSystem):
         super().__init__(checkpoint, decoding, device)
 
 
-class QuerySim:
+class QuerySim(BaselineSystem):
     """A language model fine-tuned to go on with the conversational question; greedy."""
 
     name = "querysim"
@@ -91,9 +114,11 @@ class QuerySim:
         self._model = LanguageModel.load(need_model(self.name, model))
         self._model.network.to(self._device)
 
-    def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
-        """Yield each question as the network writes it."""
-        return simplify_chunks(examples, lambda chunk: run_language_model(self._model, chunk, self._device), keep_text)
+    def _run(self, examples: Sequence[Example]) -> list[Generated]:
+        return run_language_model(self._model, examples, self._device)
+
+    def _finish(self, example: Example, text: str) -> str:
+        return text or example.question
 
 
 def need_model(name: str, model: Path | None) -> Path:
@@ -101,34 +126,3 @@ def need_model(name: str, model: Path | None) -> Path:
     if model is None:
         raise InputError(f"the system {name!r} comes with no model; train one with recipes/{name}.yaml and name it")
     return model
-
-
-def simplify_chunks(
-    examples: Iterable[Example],
-    run: Callable[[Sequence[Example]], list[Generated]],
-    finish: Callable[[Example, Generated], Simplification],
-) -> Iterator[Simplification]:
-    """Yield the result of each example, in order."""
-    remaining = iter(examples)
-    while chunk := list(islice(remaining, CHUNK)):
-        for example, generated in zip(chunk, run(chunk), strict=True):
-            yield finish(example, generated)
-
-
-def restore_spelling(example: Example, generated: Generated) -> Simplification:
-    """Return lower-cased words in the question's own spelling and spacing, by the edits that lead to them.
-
-    An output without a word leaves the question as it is.
-    """
-    words, wanted = forms(example.question), forms(generated.text)
-    if not wanted:
-        return Simplification(example.question, example.question, truncated=generated.truncated)
-    step = realise(example.question, gold_edits([MARKER, *words], [MARKER, *wanted]), example.context)
-    # The spelling must not change the words.
-    text = step.text if forms(step.text) == wanted else generated.text
-    return Simplification(example.question, text, truncated=generated.truncated)
-
-
-def keep_text(example: Example, generated: Generated) -> Simplification:
-    """Return the output as it is; an empty one leaves the question as it is."""
-    return Simplification(example.question, generated.text or example.question, truncated=generated.truncated)

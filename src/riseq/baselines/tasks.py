@@ -17,6 +17,7 @@ from torch.nn import functional
 
 from riseq.baselines.generation import (
     Decoding,
+    Generated,
     collate_sources,
     encode_source,
     encode_words,
@@ -90,6 +91,8 @@ class BaselineTask(ABC):
     """What the baselines' tasks share: pairs with their targets given, in batches of like length."""
 
     settings_class: ClassVar[type[TrainSettings]] = BaselineSettings
+    pretrained: ClassVar[str]
+    """What the names of the parameters begin with that learn at the rate of what is pretrained."""
     network: nn.Module
     lengths: Index
     """How long each pair is."""
@@ -106,23 +109,23 @@ class BaselineTask(ABC):
         self.log = StepLog()
         self.title, self.about = f"{settings.system}, a baseline", _ABOUT[settings.system]
         self.made_from = f"Started from `{settings.backbone}`"
-        self.load(examples)
+        self._load(examples)
 
     @abstractmethod
-    def load(self, examples: Sequence[Example]) -> None:
+    def _load(self, examples: Sequence[Example]) -> None:
         """Load the network, and read the pairs as it does."""
 
     @abstractmethod
-    def is_pretrained(self, name: str) -> bool:
-        """Return whether the parameter ``name`` learns at the rate of what is pretrained."""
-
-    @abstractmethod
-    def prepare(self, index: Index, copy: bool) -> Any:
+    def _prepare(self, index: Index, copy: bool) -> Any:
         """Return the pairs at ``index`` as a batch on the CPU; where ``copy``, their target is their question."""
 
     @abstractmethod
-    def loss(self, batch: Any) -> Tensor:
+    def _loss(self, batch: Any) -> Tensor:
         """Return the mean loss of the batch's target pieces."""
+
+    @abstractmethod
+    def _run(self, examples: Sequence[Example]) -> list[Generated]:
+        """Return what the network writes for each example."""
 
     def running(self) -> AbstractContextManager[None]:
         """Return the context that the run happens in, which asks for nothing."""
@@ -130,42 +133,36 @@ class BaselineTask(ABC):
 
     def peak_rate(self, name: str) -> float:
         """Return the parameter's peak learning rate."""
-        return self.settings.lr if self.is_pretrained(name) else self.settings.head_lr
+        return self.settings.lr if name.startswith(self.pretrained) else self.settings.head_lr
 
     def start_epoch(self, epoch: int, rng: np.random.Generator) -> tuple[int, Iterator[tuple[Any, int]]]:
         """Return the pairs in batches; in a copying epoch their target is their question."""
         batches = cut_batches(self.lengths, self.settings.batch, rng)
         copy = epoch < self.settings.copy_epochs
-        return len(batches), ((self.prepare(index, copy), len(index)) for index in batches)
+        return len(batches), ((self._prepare(index, copy), len(index)) for index in batches)
 
     def learn(self, batch: tuple[Any, int]) -> None:
         """Add the gradients of the batch's mean loss."""
         prepared, pairs = batch
         with autocast(self.device):
-            loss = self.loss(prepared)
+            loss = self._loss(prepared)
         loss.backward()  # type: ignore[no-untyped-call]
         self.log.losses.append(loss.detach())
         self.log.weight += 1
         self.log.states += pairs
 
-
-@dataclass(frozen=True, slots=True)
-class TaughtBatch:
-    """Sources, the output up to each piece, and that piece; ``real`` is false at padding."""
-
-    sources: SourceBatch
-    before_BT: Tensor
-    targets_BT: Tensor
-    real_BT: Tensor
+    def predict(self, name: str) -> list[str]:
+        """Return the question that the network writes for each example of the dev set ``name``."""
+        return [written.text for written in self._run(self.dev[name])]
 
 
 class EncoderDecoderTask(BaselineTask):
     """An encoder-decoder on its training pairs."""
 
+    pretrained = "encoder."  # the decoder has to learn another trade than its layers had
     network: Generator
 
-    def load(self, examples: Sequence[Example]) -> None:
-        """Load the network, and read the pairs as it does."""
+    def _load(self, examples: Sequence[Example]) -> None:
         settings = self.settings
         backbone = load_backbone(settings.backbone)
         self.pieces = Pieces.load(backbone.tokenizer)
@@ -176,39 +173,25 @@ class EncoderDecoderTask(BaselineTask):
         self.network.to(self.device)
         self.sources = [encode_source(self.pieces, example) for example in examples]
         self.targets = [encode_words(self.pieces, example.target or "")[0] for example in examples]
-        self.questions = [source.ids[source.context + 1 : -1] for source in self.sources]
+        self.questions = [source.ids[-1 - source.question : -1] for source in self.sources]
         self.lengths = np.array([len(source.ids) for source in self.sources], dtype=np.int64)
         self.decoding = Decoding("beams", settings.beams) if settings.system == "qgdiv" else Decoding()
 
-    def is_pretrained(self, name: str) -> bool:
-        """Return whether the parameter is the encoder's: the decoder has to learn another trade than its layers had."""
-        return name.startswith("encoder.")
-
-    def prepare(self, index: Index, copy: bool) -> TaughtBatch:
-        """Return the pairs at ``index`` as a batch; where ``copy``, their target is their question."""
+    def _prepare(self, index: Index, copy: bool) -> tuple[SourceBatch, Tensor, Tensor, Tensor]:
+        """Return sources, the output up to each piece, that piece, and 0 at padding."""
         wanted = [self.questions[k] if copy else self.targets[k] for k in index]
         pieces = self.pieces
-        width = max(len(ids) for ids in wanted) + 1
-        before = np.full((len(index), width), pieces.pad_id, dtype=np.int64)
-        targets, real = before.copy(), np.zeros((len(index), width), dtype=np.bool_)
-        for row, ids in enumerate(wanted):
-            before[row, 0], before[row, 1 : len(ids) + 1] = pieces.cls_id, ids
-            targets[row, : len(ids)], targets[row, len(ids)] = ids, pieces.sep_id
-            real[row, : len(ids) + 1] = True
+        before, _ = pad([(pieces.cls_id, *ids) for ids in wanted], pieces.pad_id)
         sources = collate_sources([self.sources[k] for k in index], pieces)
-        return TaughtBatch(sources, *(torch.from_numpy(array) for array in (before, targets, real)))
+        return sources, before, *pad([(*ids, pieces.sep_id) for ids in wanted], pieces.pad_id)
 
-    def loss(self, batch: TaughtBatch) -> Tensor:
-        """Return the mean negative log-likelihood of the target pieces."""
-        before, targets, real = (part.to(self.device) for part in (batch.before_BT, batch.targets_BT, batch.real_BT))
-        sources = batch.sources.to(self.device)
-        losses_BT = self.network.score_targets(before, targets, sources, self.settings.smoothing)
+    def _loss(self, batch: tuple[SourceBatch, Tensor, Tensor, Tensor]) -> Tensor:
+        before, targets, real = (part.to(self.device) for part in batch[1:])
+        losses_BT = self.network.score_targets(before, targets, batch[0].to(self.device), self.settings.smoothing)
         return (losses_BT * real).sum() / real.sum()
 
-    def predict(self, name: str) -> list[str]:
-        """Return the question that the network writes for each example of the dev set ``name``."""
-        found = run_generator(self.network, self.pieces, self.dev[name], self.decoding, self.device)
-        return [written.text for written in found]
+    def _run(self, examples: Sequence[Example]) -> list[Generated]:
+        return run_generator(self.network, self.pieces, examples, self.decoding, self.device)
 
     def save(self, folder: Path, facts: Mapping[str, Any], card: str) -> None:
         """Write the model's folder whole."""
@@ -218,20 +201,12 @@ class EncoderDecoderTask(BaselineTask):
 _UNSCORED = -100  # what torch's cross-entropy leaves out
 
 
-@dataclass(frozen=True, slots=True)
-class ContinuedBatch:
-    """Prompts with their answers; ``labels`` are the answers alone, of the columns from the first that has one."""
-
-    ids_BL: Tensor
-    mask_BL: Tensor
-    labels_BT: Tensor
-
-
 class LanguageModelTask(BaselineTask):
     """A language model on its training pairs."""
 
-    def load(self, examples: Sequence[Example]) -> None:
-        """Load the network, and read the pairs as it does."""
+    pretrained = ""  # all of them
+
+    def _load(self, examples: Sequence[Example]) -> None:
         self.model = LanguageModel.load(self.settings.backbone)
         self.network = self.model.network.to(self.device)
         self.prompts = [self.model.make_prompt(example).ids for example in examples]
@@ -240,39 +215,25 @@ class LanguageModelTask(BaselineTask):
         pairs = zip(self.prompts, self.answers, strict=True)
         self.lengths = np.array([len(prompt) + len(answer) for prompt, answer in pairs], dtype=np.int64)
 
-    def is_pretrained(self, name: str) -> bool:  # noqa: ARG002
-        """Return that every parameter is."""
-        return True
-
-    def prepare(self, index: Index, copy: bool) -> ContinuedBatch:
-        """Return the pairs at ``index`` as a batch; where ``copy``, their target is their question."""
+    def _prepare(self, index: Index, copy: bool) -> tuple[Tensor, Tensor, Tensor]:
+        """Return prompts with their answers, and the answers alone in the columns from the first that has one."""
         wanted = [(self.copies if copy else self.answers)[k] for k in index]
         rows = [(*self.prompts[k], *answer) for k, answer in zip(index, wanted, strict=True)]
         ids, mask = pad(rows, self.model.end_id)
         starts = [len(self.prompts[k]) for k in index]
-        first = min(starts)
-        labels = np.full((len(rows), ids.shape[1] - first), _UNSCORED, dtype=np.int64)
-        for row, (start, answer) in enumerate(zip(starts, wanted, strict=True)):
-            labels[row, start - first : start - first + len(answer)] = answer
-        return ContinuedBatch(ids, mask, torch.from_numpy(labels))
+        spaced = [(*[_UNSCORED] * (start - min(starts)), *row) for start, row in zip(starts, wanted, strict=True)]
+        return ids, mask, pad(spaced, _UNSCORED)[0]
 
-    def loss(self, batch: ContinuedBatch) -> Tensor:
-        """Return the mean cross-entropy of the answers' tokens."""
-        labels = batch.labels_BT.to(self.device)
-        out = self.network(
-            input_ids=batch.ids_BL.to(self.device),
-            attention_mask=batch.mask_BL.to(self.device),
-            use_cache=False,
-            logits_to_keep=labels.shape[1] + 1,
-        )
+    def _loss(self, batch: tuple[Tensor, Tensor, Tensor]) -> Tensor:
+        ids, mask, labels = (part.to(self.device) for part in batch)
+        out = self.network(input_ids=ids, attention_mask=mask, use_cache=False, logits_to_keep=labels.shape[1] + 1)
         logits = out.logits[:, :-1].float()
         return functional.cross_entropy(
             logits.flatten(0, 1), labels.flatten(), ignore_index=_UNSCORED, label_smoothing=self.settings.smoothing
         )
 
-    def predict(self, name: str) -> list[str]:
-        """Return the question that the network writes for each example of the dev set ``name``."""
-        return [written.text for written in run_language_model(self.model, self.dev[name], self.device)]
+    def _run(self, examples: Sequence[Example]) -> list[Generated]:
+        return run_language_model(self.model, examples, self.device)
 
     def save(self, folder: Path, facts: Mapping[str, Any], card: str) -> None:
         """Write the model's folder whole."""

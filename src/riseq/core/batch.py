@@ -61,17 +61,12 @@ def sample_seeded(
     if seeds.shape != (len(sources),) or seeds.dtype != np.uint64:
         raise ValueError(f"one uint64 seed a pair; got {seeds.shape} {seeds.dtype} for {len(sources)} pairs")
     total = len(sources.values)
-    drawn = Sampled(
-        ops=np.empty(total, dtype=np.int8),
-        phrase_start=np.empty(total, dtype=np.int64),
-        phrase_end=np.empty(total, dtype=np.int64),
-        ok=np.empty(len(sources), dtype=np.bool_),
-    )
+    start, end = np.empty((2, total), dtype=np.int64)
+    results = (np.empty(total, dtype=np.int8), start, end, np.empty(len(sources), dtype=np.bool_))
     arrays = (sources.values, sources.offsets, targets.values, targets.offsets)
     policies = np.ascontiguousarray(log_policies, dtype=np.float32)
-    results = (drawn.ops, drawn.phrase_start, drawn.phrase_end, drawn.ok)
     compiled.sample(*arrays, policies, seeds, method == "dps", *results)
-    return drawn
+    return Sampled(*results)
 
 
 def index_phrases(phrases: Packed) -> PhraseIndex:

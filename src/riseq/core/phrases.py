@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,13 +37,8 @@ class PhraseVocabulary:
     def from_pairs(cls, pairs: Iterable[Pair], size: int | None = None, min_count: int = 1) -> PhraseVocabulary:
         """Return the ``size`` most frequent phrases of the gold edits of ``pairs`` that occur ``min_count`` times."""
         counts = Counter(phrase for source, target in pairs for phrase in phrases_of(source, target))
-        return cls.from_counts(counts, size, min_count)
-
-    @classmethod
-    def from_counts(cls, counts: Mapping[Phrase, int], size: int | None = None, min_count: int = 1) -> PhraseVocabulary:
-        """Return the ``size`` phrases of the highest counts, at least ``min_count``; equal counts go by the words."""
         often = (phrase for phrase, count in counts.items() if count >= min_count)
-        ranked = sorted(often, key=lambda phrase: (-counts[phrase], phrase))
+        ranked = sorted(often, key=lambda phrase: (-counts[phrase], phrase))  # equal counts go by the words
         return cls(tuple(ranked[:size]))
 
     @classmethod
@@ -79,17 +75,14 @@ class PhraseVocabulary:
 
     def coverage(self, pairs: Iterable[Pair], sizes: Sequence[int]) -> dict[int, float]:
         """Return, for each size k, the share of pairs whose gold phrases are all among the k most frequent."""
-        needed = Counter(self._size_needed(phrases_of(source, target)) for source, target in pairs)
-        total = needed.total()
-        if not total:
+        # A pair needs the vocabulary up to its rarest phrase; one that is not in it needs more than there is.
+        needed = [
+            max((self.ids.get(phrase, math.inf) for phrase in phrases_of(source, target)), default=-1) + 1
+            for source, target in pairs
+        ]
+        if not needed:
             raise ValueError("coverage needs at least one pair")
-        return {k: sum(n for need, n in needed.items() if need is not None and need <= k) / total for k in sizes}
-
-    def _size_needed(self, phrases: Iterable[Phrase]) -> int | None:
-        """Return how many of the most frequent phrases hold all of ``phrases``; None where the whole does not."""
-        ids = [self.ids.get(phrase) for phrase in phrases]
-        known = [found for found in ids if found is not None]
-        return max(known, default=-1) + 1 if len(known) == len(ids) else None
+        return {k: sum(need <= k for need in needed) / len(needed) for k in sizes}
 
 
 def phrases_of(source: Sequence[str], target: Sequence[str]) -> list[Phrase]:

@@ -52,15 +52,8 @@ def measure_loss(texts: Sequence[str], targets: Sequence[str]) -> Loss:
     """Return what ``texts`` lack of ``targets`` and have beyond them, both in the scoring form."""
     lost = [len(find_lost(text, target)) for text, target in zip(texts, targets, strict=True)]
     extra = sum(len(find_lost(target, text)) for text, target in zip(texts, targets, strict=True))
-    return Loss(
-        sum(lost) / max(1, _count(targets)),
-        sum(map(bool, lost)) / max(1, len(lost)),
-        extra / max(1, _count(texts)),
-    )
-
-
-def _count(texts: Sequence[str]) -> int:
-    return sum(is_content(word) for text in texts for word in text.split())
+    wanted, found = (sum(is_content(word) for text in side for word in text.split()) for side in (targets, texts))
+    return Loss(sum(lost) / max(1, wanted), sum(map(bool, lost)) / max(1, len(lost)), extra / max(1, found))
 
 
 class Kind(StrEnum):
@@ -85,7 +78,10 @@ def find_kind(question: str, target: str) -> Kind:
     """Return what ``target`` does to ``question``."""
     changes = list(find_changes(question, target))
     anaphora = any(PRONOUNS.intersection(change.new).difference(change.old) for change in changes)
-    ellipsis = any(_drops(change) for change in changes)
+    ellipsis = any(
+        any(map(is_content, change.old)) and not any(is_content(word) or word in PRONOUNS for word in change.new)
+        for change in changes
+    )
     if anaphora:
         return Kind.BOTH if ellipsis else Kind.ANAPHORA
     if ellipsis:
@@ -97,12 +93,7 @@ def find_changes(question: str, target: str) -> Iterator[Change]:
     """Yield the changed stretches from left to right."""
     source, wanted = [MARKER, *forms(question)], [MARKER, *forms(target)]
     for kept, run in groupby(align(source, wanted), key=lambda move: move.op is Op.KEEP):
-        moves = [] if kept else list(run)
-        if moves:
+        if not kept:
+            moves = list(run)
             old = tuple(source[move.i] for move in moves if move.op is not Op.INSERT)
             yield Change(old, tuple(wanted[move.j] for move in moves if move.op is not Op.DELETE))
-
-
-def _drops(change: Change) -> bool:
-    came = any(is_content(word) or word in PRONOUNS for word in change.new)
-    return not came and any(map(is_content, change.old))

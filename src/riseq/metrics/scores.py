@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riseq.core.levenshtein import distance
-from riseq.metrics.bleu import bleu_of_corpus, bleu_of_parts
-from riseq.metrics.cider import cider_of_corpus
+from riseq.metrics.coco import bleu_of_corpus, bleu_of_parts, cider_of_corpus, rouge_l
 from riseq.metrics.ngrams import Floats, Integers, check_pairs, count_ngrams
-from riseq.metrics.rouge import rouge_l
 from riseq.text.pieces import scoring_form
 from riseq.types import InputError
 

@@ -28,9 +28,9 @@ TURNS = ((1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6), (7, 7), (8, 8), (9, Non
 def build_iterations(board: Scoreboard) -> list[Table | Figure]:
     """Return the heatmap of the mean number of passes, and the same as a table."""
     planned = board.main_system()
-    passes = board.passes(planned.name, TEST) if planned else None
-    scores = board.scores(planned.name, TEST) if planned else None
-    if planned is None or passes is None or scores is None:
+    passes = planned and board.passes(planned.name, TEST)
+    scores = planned and board.scores(planned.name, TEST)
+    if not planned or not passes or not scores:
         return []
     limit = board.counted(planned.name) or COUNTED_PASSES
     found = map_passes(board.questions(TEST), scores.texts, [min(limit, len(made)) for made in passes])
@@ -54,7 +54,7 @@ def build_iterations(board: Scoreboard) -> list[Table | Figure]:
     figure = Figure("iterations-figure", "Editing iterations", svg, data, note)
 
     def cell(mean: float, count: int) -> Cell:
-        return Cell(f"{mean:.2f} ({count})", float(mean), command) if count else Cell("", None)
+        return Cell(f"{mean:.2f} ({count})", float(mean), command) if count else Cell("")
 
     table = Table(
         "iterations",
@@ -82,15 +82,15 @@ def build_passes(board: Scoreboard) -> list[Table | Figure]:
         if after:
             bleu = [scores.score("bleu4") for scores in after]
             worse = [100 * share for share in share_worse([scores.each("bleu4") for scores in after])]
-            cells = tuple(Cell(f"{value:.1f}", value, command) for value in (*bleu, *worse))
+            cells = tuple(Cell.number(value, command) for value in (*bleu, *worse))
             rows.append(Row(planned.title, cells, command=board.made_by(planned.name, TEST)))
         elif planned.group == "rise":
             make = planned.make_command()
-            rows.append(Row(planned.title, (Cell("not run", None, make),) * (SAVED_PASSES + 2), "missing", make))
+            rows.append(Row(planned.title, (Cell.not_run(make),) * (SAVED_PASSES + 2), "missing", make))
         if after and planned.group == "rise":
             lines[planned.title] = bleu
     printed = (
-        *(Cell(f"{value:.1f}", value) for value in paper.PASSES_BLEU4),
+        *map(Cell.number, paper.PASSES_BLEU4),
         Cell(f"about {paper.WORSE:.0f}", paper.WORSE),
         Cell("not told"),
     )
@@ -140,14 +140,12 @@ def build_information(board: Scoreboard) -> Table:
         for dataset in TEST_SETS:
             scores = board.scores(planned.name, dataset)
             if scores is None:
-                cells += [Cell("not run", None, planned.make_command())] * 3
+                cells += [Cell.not_run(planned.make_command())] * 3
                 continue
             loss = measure_loss(scores.texts, board.targets(dataset))
-            shares = (100 * loss.words, 100 * loss.questions, 100 * loss.extra)
-            cells += [Cell(f"{share:.1f}", share, "riseq reproduce --only information") for share in shares]
-        ran = any(cell.value is not None for cell in cells)
-        command = board.made_by(planned.name, TEST) if ran else planned.make_command()
-        rows.append(Row(planned.title, tuple(cells), "ours" if ran else "missing", command))
+            shares = (loss.words, loss.questions, loss.extra)
+            cells += [Cell.number(100 * share, "riseq reproduce --only information") for share in shares]
+        rows.append(Row.of_system(planned.title, cells, board.made_by(planned.name, TEST), planned.make_command()))
     heads = ("words lost %", "questions with a loss %", "words too many %")
     columns = tuple(Column(head, SET_TITLES[dataset]) for dataset in TEST_SETS for head in heads)
     note = (
@@ -206,7 +204,7 @@ def _build_parts(board: Scoreboard, dataset: str, parts: Parts, section: str, ti
     for name, mask in parts.items():
         if count := int(mask.sum()):
             values = [scores.score(metric, mask) for metric in metrics for _, scores in shown]
-            cells = (Cell(f"{count:,}", count, command), *(Cell(f"{value:.1f}", value, command) for value in values))
+            cells = (Cell(f"{count:,}", count, command), *(Cell.number(value, command) for value in values))
             rows.append(Row(name, cells, command=command))
     columns = (Column("n"), *(Column(name, group) for group in metrics.values() for name, _ in shown))
     note = f"Not run: {', '.join(missing)}." if missing else ""

@@ -94,11 +94,11 @@ def build_cases(board: Scoreboard) -> list[Case]:
         return []
     indices = {one.id: index for index, one in enumerate(board.examples(TEST))}
     cases = []
-    for number, printed in enumerate(paper.CASES, 1):
-        if printed.id in indices:
-            lines = [_line(f"paper, rewrite {k}", text) for k, text in enumerate(printed.rewrites, 1)]
+    for number, (example_id, rewrites) in enumerate(paper.CASES.items(), 1):
+        if example_id in indices:
+            lines = [_line(f"paper, rewrite {k}", text) for k, text in enumerate(rewrites, 1)]
             why = f"{planned.title}; from the paper, whose contexts have answers too"
-            shown = _list_lines(board, planned, indices[printed.id], lines)
+            shown = _list_lines(board, planned, indices[example_id], lines)
             cases.append(Case(f"The paper's example {number}", why, shown, brief=True))
     others = {
         one.name: found.texts

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import platform
+import re
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from riseq.controls import Controls
+from riseq.model.folder import LAYOUT, read_json
 from riseq.systems import System
 from riseq.systems.registry import load_system
 from riseq.types import Example, InputError
@@ -31,20 +34,14 @@ SINGLES = 100
 def describe_machine(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     """Return the processor with the cores this process may use, and the GPU where torch is loaded and sees one."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    described = f"{cores} {'core' if cores == 1 else 'cores'} of {_find_processor(cpuinfo)}"
+    told = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
+    found = re.search(r"^model name\s*:(.*)$", told, re.MULTILINE)
+    processor = " ".join(found[1].split()) if found else platform.processor() or platform.machine()
+    described = f"{cores} {'core' if cores == 1 else 'cores'} of {processor}"
     torch = sys.modules.get("torch")  # a description is no reason to load it
     if torch is not None and torch.cuda.is_available():
         described = f"{torch.cuda.get_device_name()}, {described}"
     return described
-
-
-def _find_processor(cpuinfo: Path) -> str:
-    if cpuinfo.is_file():
-        for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
-            key, _, value = line.partition(":")
-            if key.strip() == "model name":
-                return " ".join(value.split())
-    return platform.processor() or platform.machine()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +69,8 @@ def read_facts(model: Path) -> ModelFacts:
 
 def read_config(model: Path) -> dict[str, Any]:
     """Return the model's ``config.json``; nothing where it has none."""
-    path = model / "config.json"
-    if not path.is_file():
-        return {}
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path}: not JSON: {error}") from None
+    path = model / LAYOUT.config
+    config = read_json(path) if path.is_file() else {}
     return config if isinstance(config, dict) else {}
 
 
@@ -131,11 +123,7 @@ def _read_log(path: Path) -> tuple[float | None, float | None]:
 
 def open_system(system: str, model: Path | None, max_passes: int) -> System:
     """Return a system; one that edits in passes makes at most ``max_passes``."""
-    if system != EDITING:
-        return load_system(system, model)
-    from riseq.systems import Rise
-
-    return Rise(model, max_passes=max_passes)
+    return load_system(system, model, controls=Controls(max_passes=max_passes) if system == EDITING else None)
 
 
 @dataclass(frozen=True, slots=True)

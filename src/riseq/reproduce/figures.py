@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from riseq.extras import needs_extra
 from riseq.metrics.ngrams import Floats
-from riseq.types import InputError
 
 _INK = "#010203"  # a colour that nothing else has, to be found again in the file
 _COLOURS = ("#3b78c2", "#d9822b", "#2f9e6e", "#b6478f", "#8c6bb1", "#c2453b", "#7a8b2e", "#4ba3b5", "#9c6b4e")
@@ -33,12 +33,8 @@ _STYLE = {
 
 def load_matplotlib() -> Any:
     """Return matplotlib, or say which extra has it."""
-    try:
+    with needs_extra("report", "the report"):
         import matplotlib.figure
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"the report needs the package {error.name!r}; install it with: pip install 'riseq[report]'"
-        ) from error
     return matplotlib
 
 

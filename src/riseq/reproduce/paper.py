@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from riseq.reproduce.plan import DEV, TEST, UNSEEN
 
 METRICS = ("bleu1", "bleu2", "bleu3", "bleu4", "rougeL", "cider")
@@ -41,38 +39,16 @@ NON_KEEP = {"RISE": 10.0, "-DPS": 22.0}
 
 HOURS = {"RISE": 15.0, "QuerySim": 5.0, "Trans++": 9.5, "QGDiv": 9.0, "-MLD": 9.0, "-DPS": 15.0}
 """Its average running times; it does not say on what machine."""
-PARAMETERS = {
-    "RISE": 221e6,
-    "Trans++": 221e6,
-    "QGDiv": 221e6,
-    "-MLD": 221e6,
-    "-DPS": 221e6,
-    "QuerySim": 125e6,
-}
+PARAMETERS = dict.fromkeys(("RISE", "Trans++", "QGDiv", "-MLD", "-DPS"), 221e6) | {"QuerySim": 125e6}
 PASSES_BLEU4 = (70.5, 71.5, 71.6, 71.6, 71.6)
 """BLEU-4 on CANARD after at most 1 to 5 passes."""
 WORSE = 5.0
 """The share of samples, in percent, that get a worse BLEU-4 with more passes ("about")."""
 
-
-@dataclass(frozen=True, slots=True)
-class PaperCase:
-    """An example of the paper's case study and what its RISE made of it; the set has the rest."""
-
-    id: str
-    question: str
-    rewrites: tuple[str, ...]
-
-
-CASES = (
-    PaperCase(
-        "canard-test-d734-4",
-        "What did Abu Bakr do during the expedition of Tabuk?",
-        ("What did he bakr do during expedition?", "What did he do during expedition?"),
-    ),
-    PaperCase(
-        "canard-test-d495-5",
-        "Did Montgomery Clift win any awards for any of his films?",
-        ("Did he win any awards for and?", "Did he win any awards?"),
-    ),
-)
+CASES = {
+    # What did Abu Bakr do during the expedition of Tabuk?
+    "canard-test-d734-4": ("What did he bakr do during expedition?", "What did he do during expedition?"),
+    # Did Montgomery Clift win any awards for any of his films?
+    "canard-test-d495-5": ("Did he win any awards for and?", "Did he win any awards?"),
+}
+"""What its RISE made of the two examples of its case study, by their ids; the set has the rest."""

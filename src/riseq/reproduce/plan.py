@@ -23,7 +23,6 @@ SETS = (*TEST_SETS, DEV)
 """The sets of the report, of which DEV chooses and the others only report."""
 
 SET_TITLES = {TEST: "CANARD", UNSEEN: "CAsT-19 (unseen)", DEV: "CANARD validation"}
-SEEDS = (1, 2, 3)
 PREDICTIONS = "benchmarks/predictions"
 RUNS = "runs"
 TAUGHT = "benchmarks/train_models.sh"
@@ -83,15 +82,6 @@ class PlannedSystem:
         return f"{shlex.join(self.train_command())} && {shlex.join(self.predict_command())}"
 
 
-def _ablations() -> tuple[PlannedSystem, ...]:
-    variants = (("ablation-dps", "-DPS"), ("ablation-mld", "-MLD"), ("ablation-rise", "RISE"))
-    return tuple(
-        PlannedSystem(f"{key}-{seed}", f"{row}, seed {seed}", "rise", "ablation", f"{key}.yaml", seed, row, row)
-        for key, row in variants
-        for seed in SEEDS
-    )
-
-
 PLAN = (
     PlannedSystem("origin", "Origin", "origin", "baseline", paper="Origin"),
     PlannedSystem("rule", "Rule", "rule", "baseline", paper="Rule"),
@@ -102,7 +92,11 @@ PLAN = (
         "rise-small", "RISE, small", "rise", "rise", "default.yaml", paper="RISE", ships=True, taught_by=TAUGHT
     ),
     PlannedSystem("rise-large", "RISE, large", "rise", "rise", "large.yaml", paper="RISE", taught_by=TAUGHT),
-    *_ablations(),
+    *(
+        PlannedSystem(f"{key}-{seed}", f"{row}, seed {seed}", "rise", "ablation", f"{key}.yaml", seed, row, row)
+        for key, row in (("ablation-dps", "-DPS"), ("ablation-mld", "-MLD"), ("ablation-rise", "RISE"))
+        for seed in (1, 2, 3)
+    ),
 )
 BY_NAME = {planned.name: planned for planned in PLAN}
 
@@ -203,13 +197,8 @@ def run_steps(
                 latest[step.system] = Training(words, round((clock() - began) / 3600, 6), describe_machine())
                 journal.add(asdict(latest[step.system]))
             elif step.system in latest:
-                _note_training(store, step.system, latest[step.system])
+                training, manifest = latest[step.system], store.read_manifest(step.system)
+                if manifest is not None:  # hours and edits are the run's own where it has them
+                    noted = replace(manifest.training or training, command=training.command, hardware=training.hardware)
+                    store.write_manifest(replace(manifest, training=noted))
     return failed
-
-
-def _note_training(store: Store, name: str, training: Training) -> None:
-    """Write the training into the manifest; hours and edits are the run's own where it has them."""
-    manifest = store.read_manifest(name)
-    if manifest is not None:
-        noted = replace(manifest.training or training, command=training.command, hardware=training.hardware)
-        store.write_manifest(replace(manifest, training=noted))

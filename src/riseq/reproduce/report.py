@@ -14,13 +14,12 @@ from rich.console import Console
 
 from riseq.data.tables import write_rows
 from riseq.files import write_json, write_text
-from riseq.reproduce import analysis_tables, paper, score_tables
+from riseq.reproduce import analysis_tables, document, paper, score_tables
 from riseq.reproduce.cases import build_cases
 from riseq.reproduce.document import Cell, Column, Figure, Part, Report, Row, Section, Table
 from riseq.reproduce.facts import describe_machine, measure_speed, open_system
 from riseq.reproduce.figures import load_matplotlib, on_white
 from riseq.reproduce.plan import COUNTED_PASSES, SETS, UNSEEN, PlannedSystem
-from riseq.reproduce.rendering import render_html, render_markdown, report_to_dict
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.systems.registry import SYSTEMS
 from riseq.systems.saved import MANIFEST, Store, file_stem
@@ -64,12 +63,11 @@ def build_speed(board: Scoreboard) -> Table:
     rows = []
     for planned in board.systems("baseline", "rise"):
         found = measured.get("systems", {}).get(planned.name)
-        if found is None:
-            rows.append(Row(planned.title, (Cell("not run", None, SPEED_COMMAND),) * 3, "missing", SPEED_COMMAND))
-            continue
-        values = (found[key] for key in ("questions_per_s", "median_ms", "p95_ms"))
-        cells = tuple(Cell(f"{value:,.1f}", value, SPEED_COMMAND) for value in values)
-        rows.append(Row(planned.title, cells, command=SPEED_COMMAND))
+        keys = ("questions_per_s", "median_ms", "p95_ms")
+        cells = [
+            Cell.number(found[key], SPEED_COMMAND, ",.1f") if found else Cell.not_run(SPEED_COMMAND) for key in keys
+        ]
+        rows.append(Row.of_system(planned.title, cells, SPEED_COMMAND, SPEED_COMMAND))
     columns = tuple(map(Column, ("questions a second, as a file", "median ms, one at a time", "95th percentile ms")))
     where = (
         f"One run on {measured['machine']}: {measured['rows']} questions of {measured['data']}. " if measured else ""
@@ -82,8 +80,7 @@ def build_training(board: Scoreboard) -> Table:
     """Return the parameters and training hours of every method, ours and the paper's."""
     rows = [_training_row(board, [one], one.title) for one in board.systems("baseline", "rise")]
     for variant in paper.ABLATION:
-        seeds = [one for one in board.systems("ablation") if one.variant == variant]
-        rows.append(_training_row(board, seeds, f"{variant}, ablation, mean of a seed"))
+        rows.append(_training_row(board, board.seeds(variant), f"{variant}, ablation, mean of a seed"))
     heads = ("parameters, M", "training, hours")
     columns = (
         *(Column(whose, head) for head in heads for whose in ("ours", "paper")),
@@ -100,14 +97,14 @@ def _training_row(board: Scoreboard, seeds: list[PlannedSystem], title: str) -> 
     ran = [manifest for one in seeds if (manifest := board.manifests.get(one.name))]
     key = seeds[0].paper or ""
     size, hours = paper.PARAMETERS.get(key), paper.HOURS.get(key)
-    printed = (_number_cell(None if size is None else size / 1e6, 0), _number_cell(hours, 1))
+    printed = (Cell.number(None if size is None else size / 1e6, form=".0f"), Cell.number(hours))
 
     def row(ours: Sequence[Cell], kind: Any, command: str | None) -> Row:
         return Row(title, (ours[0], printed[0], ours[1], printed[1], *ours[2:]), kind, command)
 
     if not ran:
         command = seeds[0].make_command()
-        return row((Cell("not run", None, command),) * 5, "missing", command)
+        return row((Cell.not_run(command),) * 5, "missing", command)
     if seeds[0].recipe is None and ran[0].training is None and ran[0].parameters is None:
         return row((*[Cell("none")] * 4, Cell("nothing")), "ours", None)
     trainings = [one.training for one in ran if one.training is not None]
@@ -119,15 +116,11 @@ def _training_row(board: Scoreboard, seeds: list[PlannedSystem], title: str) -> 
     made_by = (board.made_by(one.name, name) for one in seeds for name in SETS)
     made = " && ".join(one.command for one in trainings) or next(filter(None, made_by), None)
     ours = (
-        _number_cell(fmean(sizes) / 1e6 if sizes else None, 0, made),
-        _number_cell(fmean(taken) if taken else None, 2, made),
+        Cell.number(fmean(sizes) / 1e6 if sizes else None, made, ".0f"),
+        Cell.number(fmean(taken) if taken else None, made, ".2f"),
         *(Cell(text or "not told") for text in ("; ".join(hardware), ", ".join(numbers), ", ".join(sets))),
     )
     return row(ours, "ours", made)
-
-
-def _number_cell(value: float | None, digits: int, command: str | None = None) -> Cell:
-    return Cell("not told") if value is None else Cell(f"{value:.{digits}f}", value, command)
 
 
 def build_sources(board: Scoreboard) -> list[Table]:
@@ -230,9 +223,10 @@ def build_report(board: Scoreboard, only: Sequence[str] = (), console: Console |
 def write_report(report: Report, out: Path) -> Path:
     """Write the report's three files and its figures into ``out``, and return the page."""
     out.mkdir(parents=True, exist_ok=True)
-    write_text(out / PAGE, render_html(report))
-    write_text(out / TEXT, render_markdown(report))
-    write_text(out / NUMBERS, json.dumps(report_to_dict(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(out / PAGE, document.render_html(report))
+    write_text(out / TEXT, document.render_markdown(report))
+    numbers = json.dumps(document.report_to_dict(report), indent=1, ensure_ascii=False, allow_nan=False)
+    write_text(out / NUMBERS, f"{numbers}\n")
     _write_figures(report, out)
     return out / PAGE
 
@@ -240,7 +234,7 @@ def write_report(report: Report, out: Path) -> Path:
 def write_compact(report: Report, folder: Path) -> Path:
     """Write the compact copy into ``folder``: Markdown with a handful of cases, and the figures."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_text(folder / TEXT, render_markdown(report, compact=True))
+    write_text(folder / TEXT, document.render_markdown(report, compact=True))
     _write_figures(report, folder)
     return folder / TEXT
 

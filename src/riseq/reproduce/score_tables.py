@@ -29,15 +29,13 @@ def build_overall(board: Scoreboard) -> Table:
     best = {key: _best_baseline(board, baselines, *key) for key in _keys(TEST_SETS)}
     rows: list[Row] = []
     for planned in baselines:
-        rows.append(_system_row(board, planned, TEST_SETS))
-        if planned.paper:
-            rows.append(paper_row(planned.paper, paper.OVERALL, TEST_SETS))
+        rows += [_system_row(board, planned, TEST_SETS), *paper_rows(planned.paper, paper.OVERALL, TEST_SETS)]
     if ours:
         rows.append(_variant_row(board, "RISE", TEST_SETS, "RISE on CANARD alone", best))
     for planned in ours:
         rows.append(_system_row(board, planned, TEST_SETS, best))
         if planned == [one for one in ours if one.paper][-1]:
-            rows.append(paper_row("RISE", paper.OVERALL, TEST_SETS))
+            rows += paper_rows("RISE", paper.OVERALL, TEST_SETS)
     titles = [one.title for one in baselines if one.name in best.values()]
     against = f"the best baseline that was run in each column ({', '.join(titles)})" if titles else "nothing yet"
     note = (
@@ -53,15 +51,12 @@ def build_validation(board: Scoreboard) -> Table:
     """Return the validation table: every system on CANARD's development set."""
     rows: list[Row] = []
     for planned in board.systems("baseline"):
-        rows.append(_system_row(board, planned, (DEV,)))
-        if planned.paper in paper.VALIDATION:
-            rows.append(paper_row(planned.paper, paper.VALIDATION, (DEV,)))
+        rows += [_system_row(board, planned, (DEV,)), *paper_rows(planned.paper, paper.VALIDATION, (DEV,))]
     for variant in ("-DPS", "-MLD"):
-        rows.append(_variant_row(board, variant, (DEV,)))
-        rows.append(paper_row(variant, paper.VALIDATION, (DEV,)))
+        rows += [_variant_row(board, variant, (DEV,)), *paper_rows(variant, paper.VALIDATION, (DEV,))]
     rows.append(_variant_row(board, "RISE", (DEV,), "RISE, as in the ablation"))
     rows += [_system_row(board, planned, (DEV,)) for planned in board.systems("rise")]
-    rows.append(paper_row("RISE", paper.VALIDATION, (DEV,)))
+    rows += paper_rows("RISE", paper.VALIDATION, (DEV,))
     note = "The set that chose each checkpoint. -DPS, -MLD and RISE as in the ablation are means over the seeds run."
     return Table("validation", "Validation", "Method", score_columns((DEV,)), mark_best(rows), note)
 
@@ -70,8 +65,7 @@ def build_ablation(board: Scoreboard) -> list[Table]:
     """Return Table 2, the tests between its rows, and the share of edits that are not Keep."""
     rows: list[Row] = []
     for variant in paper.ABLATION:
-        rows.append(_variant_row(board, variant, TEST_SETS))
-        rows.append(paper_row(variant, paper.ABLATION, TEST_SETS))
+        rows += [_variant_row(board, variant, TEST_SETS), *paper_rows(variant, paper.ABLATION, TEST_SETS)]
     note = (
         "Mean over the seeds run, ± their standard deviation. The three have one encoder, one set of training pairs "
         "and one budget, and differ in the method alone."
@@ -80,9 +74,9 @@ def build_ablation(board: Scoreboard) -> list[Table]:
     return [scores, _test_variants(board, TEST_SETS), _build_edited(board)]
 
 
-def format_score(metric: str, value: float) -> str:
-    """Return a score with the paper's digits."""
-    return f"{value:.3f}" if metric == "cider" else f"{value:.1f}"
+def _form(metric: str) -> str:
+    """Return the paper's digits."""
+    return ".3f" if metric == "cider" else ".1f"
 
 
 def score_columns(sets: Sequence[str]) -> tuple[Column, ...]:
@@ -90,11 +84,13 @@ def score_columns(sets: Sequence[str]) -> tuple[Column, ...]:
     return tuple(Column(TITLES[metric], SET_TITLES[name]) for name, metric in _keys(sets))
 
 
-def paper_row(title: str, numbers: Mapping[str, Mapping[str, paper.Numbers]], sets: Sequence[str]) -> Row:
-    """Return the paper's own row."""
+def paper_rows(title: str | None, numbers: Mapping[str, Mapping[str, paper.Numbers]], sets: Sequence[str]) -> list[Row]:
+    """Return the paper's own row, where it has one."""
+    if title is None or title not in numbers:
+        return []
     values = [value for name in sets for value in numbers[title][name]]
-    cells = (Cell(format_score(metric, value), value) for (_, metric), value in zip(_keys(sets), values, strict=True))
-    return Row(f"{title}, paper", tuple(cells), "paper")
+    cells = (Cell.number(value, form=_form(metric)) for (_, metric), value in zip(_keys(sets), values, strict=True))
+    return [Row(f"{title}, paper", tuple(cells), "paper")]
 
 
 def mark_best(rows: Sequence[Row]) -> tuple[Row, ...]:
@@ -116,28 +112,21 @@ def _keys(sets: Sequence[str]) -> list[tuple[str, str]]:
     return [(name, metric) for name in sets for metric in paper.METRICS]
 
 
-def _find_variant(board: Scoreboard, variant: str) -> list[PlannedSystem]:
-    """Return the seeds of an ablation's row, run or not."""
-    return [one for one in board.systems("ablation") if one.variant == variant]
-
-
 def _best_baseline(board: Scoreboard, baselines: Sequence[PlannedSystem], dataset: str, metric: str) -> str | None:
     found = {one.name: scores.score(metric) for one in baselines if (scores := board.scores(one.name, dataset))}
     return max(found, key=found.__getitem__) if found else None
 
 
 def _system_row(board: Scoreboard, planned: PlannedSystem, sets: Sequence[str], best: Baselines | None = None) -> Row:
-    cells = tuple(_score_cell(board, [planned], *key, best[key] if best else None) for key in _keys(sets))
-    if all(cell.value is None for cell in cells):
-        return Row(planned.title, cells, "missing", planned.make_command())
-    return Row(planned.title, cells, command=board.made_by(planned.name, sets[0]))
+    cells = [_score_cell(board, [planned], *key, best[key] if best else None) for key in _keys(sets)]
+    return Row.of_system(planned.title, cells, board.made_by(planned.name, sets[0]), planned.make_command())
 
 
 def _variant_row(
     board: Scoreboard, variant: str, sets: Sequence[str], title: str | None = None, best: Baselines | None = None
 ) -> Row:
     """Return the mean of an ablation's seeds; where ``best`` names baselines, each question's mean is tested."""
-    seeds = _find_variant(board, variant)
+    seeds = board.seeds(variant)
     cells = tuple(_score_cell(board, seeds, *key, best[key] if best else None) for key in _keys(sets))
     ran = sum(board.passes(one.name, sets[0]) is not None for one in seeds)
     label = f"{title or variant} ({ran} {'seed' if ran == 1 else 'seeds'})" if ran else title or variant
@@ -153,10 +142,8 @@ def _measure(
 ) -> tuple[dict[str, float], Floats]:
     """Return the scores of those that were run, by name, and each question's mean over them."""
     found = {one.name: scores for one in systems if (scores := board.scores(one.name, dataset))}
-    each = [scores.each(metric) for scores in found.values()]
-    return {name: scores.score(metric) for name, scores in found.items()}, np.mean(each, axis=0) if each else np.empty(
-        0
-    )
+    each = np.mean([scores.each(metric) for scores in found.values()], axis=0) if found else np.empty(0)
+    return {name: scores.score(metric) for name, scores in found.items()}, each
 
 
 def _score_cell(
@@ -165,11 +152,11 @@ def _score_cell(
     """Return the mean score of ``systems``, tested where a baseline to be ``against`` is named."""
     scores, each = _measure(board, systems, dataset, metric)
     if not scores:
-        return Cell("not run", None, _make_all(systems))
+        return Cell.not_run(_make_all(systems))
     value = fmean(scores.values())
-    spread = f" ± {format_score(metric, stdev(scores.values()))}" if len(scores) > 1 else ""
+    spread = f" ± {stdev(scores.values()):{_form(metric)}}" if len(scores) > 1 else ""
     command = " && ".join(board.rescore_command(name, dataset) for name in scores)
-    cell = Cell(f"{format_score(metric, value)}{spread}", value, command)
+    cell = Cell(f"{value:{_form(metric)}}{spread}", value, command)
     other = board.scores(against, dataset) if against else None
     if other is None or len(other) < 2:
         return cell
@@ -181,9 +168,8 @@ def _test_variants(board: Scoreboard, sets: Sequence[str]) -> Table:
     """Return RISE's difference to each other row, with the p of a paired t-test over questions."""
     rows = []
     for variant in ("-DPS", "-MLD"):
-        cells = tuple(_test_cell(board, variant, *key) for key in _keys(sets))
-        ran = any(cell.value is not None for cell in cells)
-        rows.append(Row(f"RISE against {variant}", cells, "ours" if ran else "missing"))
+        cells = [_test_cell(board, variant, *key) for key in _keys(sets)]
+        rows.append(Row.of_system(f"RISE against {variant}", cells, None, None))
     note = (
         f"RISE's mean minus the other's. * p < {LEVEL} either way: paired t-test over questions, each question's "
         "score being its mean over the seeds; for BLEU the score of each question alone. It says how sure the "
@@ -194,14 +180,14 @@ def _test_variants(board: Scoreboard, sets: Sequence[str]) -> Table:
 
 def _test_cell(board: Scoreboard, variant: str, dataset: str, metric: str) -> Cell:
     command = "riseq reproduce --only table2"
-    ours, each = _measure(board, _find_variant(board, "RISE"), dataset, metric)
-    theirs, other = _measure(board, _find_variant(board, variant), dataset, metric)
+    ours, each = _measure(board, board.seeds("RISE"), dataset, metric)
+    theirs, other = _measure(board, board.seeds(variant), dataset, metric)
     if not ours or not theirs or len(each) < 2:
-        return Cell("not run", None, command)
+        return Cell.not_run(command)
     difference = fmean(ours.values()) - fmean(theirs.values())
     test = t_test(each, other)
-    sign = "+" if difference >= 0 else "−"
-    return Cell(f"{sign}{format_score(metric, abs(difference))}", difference, command, star=test.p < LEVEL, p=test.p)
+    text = f"{'+' if difference >= 0 else '−'}{abs(difference):{_form(metric)}}"
+    return Cell(text, difference, command, star=test.p < LEVEL, p=test.p)
 
 
 def _build_edited(board: Scoreboard) -> Table:
@@ -209,7 +195,7 @@ def _build_edited(board: Scoreboard) -> Table:
     questions = [example.question for example in board.examples(TEST)]
     for variant in paper.ABLATION:
         tested, sampled = [], []
-        for one in _find_variant(board, variant):
+        for one in board.seeds(variant):
             passes = board.passes(one.name, TEST)
             if passes is None:
                 continue
@@ -217,11 +203,10 @@ def _build_edited(board: Scoreboard) -> Table:
             training = board.manifests[one.name].training
             if training is not None and training.edited is not None:
                 sampled.append(100 * training.edited)
-        printed = paper.NON_KEEP.get(variant)
         cells = (
             _share_cell(tested, "riseq reproduce --only table2"),
             _share_cell(sampled, "the column 'edited' of log.csv in the run's folder"),
-            Cell("not told" if printed is None else f"{printed:.0f}", printed),
+            Cell.number(paper.NON_KEEP.get(variant), form=".0f"),
         )
         rows.append(Row(variant, cells, "ours" if tested else "missing"))
     columns = (Column("at test"), Column("sampled, last epoch"), Column("paper"))
@@ -234,4 +219,4 @@ def _build_edited(board: Scoreboard) -> Table:
 
 
 def _share_cell(values: Sequence[float], command: str) -> Cell:
-    return Cell(f"{fmean(values):.1f}", fmean(values), command) if values else Cell("not run", None, command)
+    return Cell.number(fmean(values), command) if values else Cell.not_run(command)

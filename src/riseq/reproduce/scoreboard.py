@@ -1,10 +1,12 @@
 """What the report is made from: the sets, and every system's saved outputs on them, each read and scored once."""
 
+# ruff: noqa: B019 - a board is cached as long as the process lives, which is as long as its report is made
 from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from riseq.data.dataset import load_dataset
 from riseq.metrics.passes import text_after
 from riseq.metrics.scores import ExampleScores, score_examples
 from riseq.reproduce.plan import BY_NAME, PLAN, PREDICTIONS, Group, PlannedSystem
-from riseq.systems.saved import Outputs, Store, trim
+from riseq.systems.saved import Store, trim
 from riseq.text.pieces import scoring_form
 from riseq.types import Example, InputError
 
@@ -32,10 +34,6 @@ class Scoreboard:
         """Read a ``store``, of each set the first ``limit`` rows alone; ``shown_as`` is its name in commands."""
         self.store, self.limit, self._load, self._shown_as = store, limit, load, shown_as
         self.manifests = {name: found for name in store.names() if (found := store.read_manifest(name))}
-        self._sets: dict[str, list[Example]] = {}
-        self._gold: dict[str, tuple[list[str], list[str]]] = {}
-        self._passes: dict[tuple[str, str], list[list[str]] | None] = {}
-        self._scores: dict[tuple[str, str, int | None], ExampleScores] = {}
 
     def systems(self, *groups: Group) -> list[PlannedSystem]:
         """Return the systems of the tables, run or not: the paper's, then those that only the store has.
@@ -47,38 +45,48 @@ class Scoreboard:
             for name, found in self.manifests.items()
             if name not in BY_NAME
         )
-        return [one for one in (*map(self._titled, PLAN), *own) if one.group in groups]
+        titles = {name: found.title for name, found in self.manifests.items()}
+        planned = (replace(one, title=titles.get(one.name, one.title)) for one in PLAN)
+        return [one for one in (*planned, *own) if one.group in groups]
 
-    def _titled(self, planned: PlannedSystem) -> PlannedSystem:
-        found = self.manifests.get(planned.name)
-        return planned if found is None else replace(planned, title=found.title)
+    def seeds(self, variant: str) -> list[PlannedSystem]:
+        """Return the seeds of an ablation's row, run or not."""
+        return [one for one in self.systems("ablation") if one.variant == variant]
 
     def main_system(self) -> PlannedSystem | None:
         """Return the system whose passes and cases are looked at: the large RISE where it was run, else the small."""
         ran = [one for one in self.systems("rise") if one.name in self.manifests]
         return min(ran, key=lambda one: ("rise-large", "rise-small", one.name).index(one.name), default=None)
 
+    @cache
     def examples(self, dataset: str) -> list[Example]:
         """Return the examples of a set."""
-        if dataset not in self._sets:
-            self._sets[dataset] = list(self._load(dataset))[: self.limit]
-        return self._sets[dataset]
+        return list(self._load(dataset))[: self.limit]
 
+    @cache
     def questions(self, dataset: str) -> list[str]:
         """Return the questions of a set in the scoring form."""
-        return self._read_gold(dataset)[0]
+        return [scoring_form(one.question) for one in self.examples(dataset)]
 
+    @cache
     def targets(self, dataset: str) -> list[str]:
         """Return the targets of a set in the scoring form."""
-        return self._read_gold(dataset)[1]
+        return [scoring_form(one.target or "") for one in self.examples(dataset)]
 
+    @cache
     def passes(self, name: str, dataset: str) -> list[list[str]] | None:
         """Return the texts after each pass that changed something, an example a row; None where none are saved."""
-        key = (name, dataset)
-        if key not in self._passes:
-            outputs = self.store.read(name, dataset) if name in self.manifests else None
-            self._passes[key] = None if outputs is None else self._join(name, dataset, outputs)
-        return self._passes[key]
+        outputs = self.store.read(name, dataset) if name in self.manifests else None
+        if outputs is None:
+            return None
+        examples = self.examples(dataset)
+        lost = [one.id for one in examples if one.id not in outputs]
+        if lost:
+            raise InputError(
+                f"{self.store.find(name, dataset)}: has no output for {len(lost):,} of {len(examples):,} examples of "
+                f"{dataset}, the first of them {lost[0]!r}; --limit N takes the first N of each set"
+            )
+        return [trim(one.question, outputs[one.id]) for one in examples]
 
     def counted(self, name: str) -> int | None:
         """Return how many passes make the system's output."""
@@ -92,15 +100,13 @@ class Scoreboard:
         after = self.counted(name) if limit is None else limit
         return [text_after(one.question, made, after) for one, made in zip(self.examples(dataset), passes, strict=True)]
 
+    @cache
     def scores(self, name: str, dataset: str, limit: int | None = None) -> ExampleScores | None:
         """Return the metrics of a system's outputs; None where none are saved."""
-        key = (name, dataset, limit)
-        if key not in self._scores:
-            texts = self.texts(name, dataset, limit)
-            if texts is None:
-                return None
-            self._scores[key] = score_examples([scoring_form(text) for text in texts], self.targets(dataset))
-        return self._scores[key]
+        texts = self.texts(name, dataset, limit)
+        if texts is None:
+            return None
+        return score_examples([scoring_form(text) for text in texts], self.targets(dataset))
 
     def rescore_command(self, name: str, dataset: str) -> str:
         """Return the command that prints a system's scores on a set from its saved outputs."""
@@ -123,23 +129,6 @@ class Scoreboard:
             | {"passes": made, "prediction": text}
             for one, made, text in zip(self.examples(dataset), passes, texts, strict=True)
         ]
-
-    def _read_gold(self, dataset: str) -> tuple[list[str], list[str]]:
-        if dataset not in self._gold:
-            examples = self.examples(dataset)
-            questions = [scoring_form(one.question) for one in examples]
-            self._gold[dataset] = questions, [scoring_form(one.target or "") for one in examples]
-        return self._gold[dataset]
-
-    def _join(self, name: str, dataset: str, outputs: Outputs) -> list[list[str]]:
-        examples = self.examples(dataset)
-        lost = [one.id for one in examples if one.id not in outputs]
-        if lost:
-            raise InputError(
-                f"{self.store.find(name, dataset)}: has no output for {len(lost):,} of {len(examples):,} examples of "
-                f"{dataset}, the first of them {lost[0]!r}; --limit N takes the first N of each set"
-            )
-        return [trim(one.question, outputs[one.id]) for one in examples]
 
 
 def find_turn(example: Example) -> int:

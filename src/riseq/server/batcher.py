@@ -167,39 +167,31 @@ class Batcher:
         self._seconds_each += SMOOTHING * (seconds / len(jobs) - self._seconds_each)
         self._metrics.batch_done(len(jobs), seconds)
         for job, outcome in zip(jobs, outcomes, strict=True):
-            self._settle(job, outcome)
+            if isinstance(outcome, Simplification):
+                self.last_success = self._clock()
+            if job.future.done():  # Cancelled while it was at work.
+                continue
+            if isinstance(outcome, Simplification):
+                self._metrics.item_done(outcome, job.waited)
+                job.future.set_result(outcome)
+            else:
+                self._metrics.item_lost("failed")
+                job.future.set_exception(_fail(outcome))
 
     def _run(self, jobs: list[_Job]) -> list[Simplification | BaseException]:
         """Simplify a batch in a worker thread; where it fails, each question is tried alone: only bad ones fail."""
+        self._calls.add(thread := threading.get_ident())
         try:
-            return [*self._call([job.question for job in jobs])]
+            results = self.engine.simplify([job.question for job in jobs])
+            if len(results) != len(jobs):
+                raise ValueError(f"the engine gave {len(results)} results for {len(jobs)} questions")
+            return [*results]
         except BaseException as error:  # In a thread of its own even an exit is only this batch's.
             if len(jobs) == 1:
                 return [error]
-        return [asyncio.CancelledError() if job.future.cancelled() else self._run([job])[0] for job in jobs]
-
-    def _call(self, questions: list[Question]) -> list[Simplification]:
-        thread = threading.get_ident()
-        self._calls.add(thread)
-        try:
-            results = self.engine.simplify(questions)
         finally:
             self._calls.discard(thread)
-        if len(results) != len(questions):
-            raise ValueError(f"the engine gave {len(results)} results for {len(questions)} questions")
-        return results
-
-    def _settle(self, job: _Job, outcome: Simplification | BaseException) -> None:
-        if isinstance(outcome, Simplification):
-            self.last_success = self._clock()
-        if job.future.done():  # Cancelled while it was at work.
-            return
-        if isinstance(outcome, Simplification):
-            self._metrics.item_done(outcome, job.waited)
-            job.future.set_result(outcome)
-        else:
-            self._metrics.item_lost("failed")
-            job.future.set_exception(_fail(outcome))
+        return [asyncio.CancelledError() if job.future.cancelled() else self._run([job])[0] for job in jobs]
 
 
 def _fail(cause: BaseException) -> ApiError:

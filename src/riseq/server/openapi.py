@@ -55,8 +55,8 @@ def _write_operation(path: str, method: str, operation: Mapping[str, Any]) -> st
     takes = f"<p>Takes {_write_type(body)}.</p>" if body else ""
     rows = ""
     for status, response in operation["responses"].items():
-        contents: dict[str, Any] = response.get("content", {})
-        types = (_write_type(of["schema"]) if of.get("schema") else escape(kind) for kind, of in contents.items())
+        bodies = response.get("content", {}).items()
+        types = (_write_type(of["schema"]) if of.get("schema") else escape(kind) for kind, of in bodies)
         rows += f"<tr><td>{escape(status)}<td>{escape(response['description'])}<td>{', '.join(types)}</tr>"
     return f"<section>{heading}{takes}<table><tr><th>Status<th>When<th>Body</tr>{rows}</table></section>"
 

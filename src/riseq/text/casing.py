@@ -103,7 +103,8 @@ class Spelling:
         for source in self._sources:
             for start, word in enumerate(source.words):
                 if word.form == phrase[0]:
-                    length = _count_alike(phrase, source.words[start:])
+                    pairs = zip(phrase, source.words[start:], strict=False)
+                    length = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1].form, pairs))
                     if length >= 2 and (best is None or length > best[0]):
                         best = length, source, start
         return _copy_run(*best) if best else []
@@ -193,8 +194,3 @@ def _is_flat(surfaces: Iterable[str]) -> bool:
     if not any(_has_capital(surface) for surface in cased):
         return True
     return len(cased) > 4 and all(has_first_capital(surface) for surface in cased)
-
-
-def _count_alike(phrase: Sequence[str], words: Sequence[Word]) -> int:
-    alike = takewhile(lambda pair: pair[0] == pair[1].form, zip(phrase, words, strict=False))
-    return sum(1 for _ in alike)

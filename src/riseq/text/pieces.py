@@ -59,8 +59,11 @@ class Pieces:
             raise InputError(f"{path}: cannot read the vocabulary ({error.strerror})") from error
         except UnicodeDecodeError as error:
             raise InputError(f"{path}: not UTF-8 text at byte {error.start}; expected a vocabulary") from error
-        vocabulary = _read_json(text, path) if path.suffix == ".json" else _read_lines(text)
-        return cls(vocabulary, str(path))
+        if path.suffix == ".json":
+            return cls(_read_json(text, path), str(path))
+        # str.splitlines would also break at the exotic line ends that are pieces of their own in BERT's vocabulary.
+        lines = text.removesuffix("\n").split("\n")
+        return cls({line.rstrip("\r"): index for index, line in enumerate(lines)}, str(path))
 
     def __len__(self) -> int:
         return len(self._vocabulary)
@@ -96,11 +99,6 @@ class Pieces:
         if not word:
             raise ValueError("an empty word has no pieces")
         return self._model.tokenize(word)
-
-
-def _read_lines(text: str) -> dict[str, int]:
-    # str.splitlines would also break at the exotic line ends that are pieces of their own in BERT's vocabulary.
-    return {line.rstrip("\r"): index for index, line in enumerate(text.removesuffix("\n").split("\n"))}
 
 
 def _read_json(text: str, path: Path) -> dict[str, int]:

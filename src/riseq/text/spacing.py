@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import Flag
 from functools import lru_cache
 
 from riseq.text.lexicon import APOSTROPHES, PREFIXES, SUFFIXES, is_word
@@ -32,7 +32,7 @@ class Token:
     """Whether the token before it is the one that stood before it where it was read."""
 
 
-class _Side(Enum):
+class _Side(Flag):
     """On which side a mark holds on to its neighbour."""
 
     NEITHER = 0
@@ -48,12 +48,9 @@ def needs_space(tokens: Sequence[Token], position: int) -> bool:
         return True  # Without the space the two would be read as one word.
     if right.follows and right.space_before is not None:
         return right.space_before
-    if _is_ideograph(left.form) and _is_ideograph(right.form):
+    if (_is_ideograph(left.form) and _is_ideograph(right.form)) or _is_number(tokens, position):
         return False
-    if _is_number(tokens, position):
-        return False
-    left_side, right_side = _hold(tokens, position - 1), _hold(tokens, position)
-    return left_side not in (_Side.RIGHT, _Side.BOTH) and right_side not in (_Side.LEFT, _Side.BOTH)
+    return _Side.RIGHT not in _hold(tokens, position - 1) and _Side.LEFT not in _hold(tokens, position)
 
 
 @lru_cache(maxsize=4096)
@@ -85,11 +82,9 @@ def _hold(tokens: Sequence[Token], position: int) -> _Side:
     if form in _CLOSERS:
         # ".net" and ":)" are written so; a comma before its space is a slip that an edit may mend.
         return _Side.RIGHT if form in ".:" and _was_open(token) else _Side.LEFT
-    if form in _OPENERS:
+    if form in _OPENERS or _was_open(token):
         return _Side.RIGHT
-    if _was_open(token):
-        return _Side.RIGHT
-    if _was_closed(token):
+    if token.space_before is False and token.space_after is not False:
         return _Side.LEFT
     if form == '"':
         before = sum(other.form == '"' for other in tokens[:position])
@@ -125,7 +120,3 @@ def _is_inside(tokens: Sequence[Token], position: int) -> bool:
 
 def _was_open(token: Token) -> bool:
     return token.space_before is not False and token.space_after is False
-
-
-def _was_closed(token: Token) -> bool:
-    return token.space_before is False and token.space_after is not False
