@@ -28,6 +28,19 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class Mention:
+    """A place in the dialogue: ``context[utterance][start:end]``, among the utterances as they are read, from 0."""
+
+    utterance: int
+    start: int
+    end: int
+
+    def to_dict(self) -> dict[str, int]:
+        """Return the place as JSON has it."""
+        return {"utterance": self.utterance, "start": self.start, "end": self.end}
+
+
+@dataclass(frozen=True, slots=True)
 class TextEdit:
     """One change in a string: ``text[start:end]``, which was ``old``, became ``new``."""
 
@@ -37,9 +50,11 @@ class TextEdit:
     old: str
     new: str
     probability: float | None = None
+    refers_to: Mention | None = None
+    """What was said before that lets the old words go; None where none is known, or only small words go."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the edit as JSON has it; the operation is its lower-cased name."""
+        """Return the edit as JSON has it, without what is not known; the operation is its lower-cased name."""
         edit: dict[str, Any] = {
             "op": self.op.name.lower(),
             "start": self.start,
@@ -47,13 +62,17 @@ class TextEdit:
             "old": self.old,
             "new": self.new,
         }
-        return edit if self.probability is None else {**edit, "probability": self.probability}
+        if self.probability is not None:
+            edit["probability"] = self.probability
+        return edit if self.refers_to is None else {**edit, "refers_to": self.refers_to.to_dict()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TextEdit:
         """Return the edit that ``to_dict`` wrote."""
         given = {name: values[name] for name in ("start", "end", "old", "new")}
-        return cls(Op[values["op"].upper()], **given, probability=values.get("probability"))
+        said = values.get("refers_to")
+        mention = None if said is None else Mention(said["utterance"], said["start"], said["end"])
+        return cls(Op[values["op"].upper()], **given, probability=values.get("probability"), refers_to=mention)
 
 
 @dataclass(frozen=True, slots=True)

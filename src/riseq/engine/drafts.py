@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
 
@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
 from riseq.engine.confidence import Calibration, PassFeatures
+from riseq.engine.dialogue import DialogueWords
 from riseq.engine.rules.agreement import fix_agreement
-from riseq.engine.rules.new_information import DialogueWords
 from riseq.engine.rules.stranded_words import fix_stranded_words
 from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, encode_context
 from riseq.text.lexicon import is_content, is_word
 from riseq.text.pieces import Pieces
 from riseq.text.realise import realise
 from riseq.text.words import forms, split
-from riseq.types import Simplification, Step
+from riseq.types import Simplification, Step, TextEdit
 
 LEAST_CONTEXT = UTTERANCE_PIECES + 2
 """How many pieces of the dialogue stay in sight, however long the question is."""
@@ -91,6 +91,11 @@ class Draft:
         return [False, *(self.text[word.start].isupper() and is_content(word.form) for word in split(self.text))]
 
     @property
+    def question_words(self) -> Collection[str]:
+        """The words of the question as it was asked: what a pass has put in may go again."""
+        return set(forms(self.question)) if self.steps else self.words
+
+    @property
     def barred(self) -> NDArray[np.bool_]:
         """Which edits at which words of ``text`` would touch what is protected."""
         return find_protected(self.words, self.protect)
@@ -129,9 +134,12 @@ class Draft:
             confidence = calibration.rate(
                 self.pass_features, self.has_context, self.dialogue.has_answers, self.truncated
             )
-        return Simplification(
-            self.question, self.text, tuple(self.steps), self.truncated, confidence=confidence, probability=probability
-        )
+        steps = tuple(Step(step.text, tuple(map(self._refer, step.edits))) for step in self.steps)
+        return Simplification(self.question, self.text, steps, self.truncated, confidence, probability)
+
+    def _refer(self, edit: TextEdit) -> TextEdit:
+        mention = self.dialogue.find_mention(edit.old) if edit.old else None
+        return edit if mention is None else replace(edit, refers_to=mention)
 
 
 def start(

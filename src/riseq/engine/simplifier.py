@@ -166,7 +166,7 @@ class Simplifier:
             shift += self.calibration.later if number else 0.0
             sureness = self.calibration.sureness if controls.guard else 0.0
         ops = decide(scores.edits_BWE, drafts, shift, sureness)
-        (choices,) = choose_phrases(batch, scores, self.phrases, [ops])
+        (choices,) = choose_phrases(batch, scores, self.phrases, [ops], drafts)
         if controls.n_best > 1:
             add_variants(batch, scores, self.phrases, drafts, ops, self.pieces, self.calibration)
         return [draft for draft, choice in zip(drafts, choices, strict=True) if draft.advance(choice, self.pieces)]

@@ -1,13 +1,17 @@
 """The English words that rules and measures go by: every list of words in riseq, each named once.
 
 A word is content where it has a letter or digit and is not of the closed classes: articles, pronouns, prepositions,
-conjunctions, auxiliaries, question words, and a few adverbs and particles. Nothing is imported here, so that any room
-may read it.
+conjunctions, auxiliaries, question words, and a few adverbs and particles. No other room is imported here, so that any
+room may read it.
 """
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import NamedTuple
+
+_VOWEL = re.compile("[aeiouy]")
 
 
 def _list(words: str) -> frozenset[str]:
@@ -61,6 +65,10 @@ PHRASE_OPENERS = (
 """Words that begin a phrase of their own: a run of deletions is looked at phrase by phrase."""
 CONJUNCTIONS = frozenset({"and", "or", ",", "&"})
 """What joins two subjects to one that is many, marks among them."""
+CANDIDATE_JOINTS = frozenset({"and", "or", "vs", "versus", "&", ","})
+"""What stands between two things that a dialogue sets side by side."""
+NAME_JOINTS = frozenset({"of", "the", "and", "for", "&", "-"})
+"""What may stand inside a name, and counts for nothing in its acronym."""
 AFTER_OBJECT = _list("? . , ! in on at to for from with by after before during when while as and or about")
 """What can follow an object and hardly a possessor or a subject."""
 
@@ -105,9 +113,27 @@ same
 CLOSED_CLASS = _list(
     f"""{_IN_BOTH}
     i myself yourself yourselves ourselves beside till toward towards others else very ever again already own
-    s t d ll m re ve n"""
+    s t d ll m re ve n isn aren wasn weren don doesn didn haven hasn hadn couldn wouldn shouldn"""
 )
 """The closed classes: words that hold a text together and are not what it is about."""
+NUMBERS = _list(
+    """two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand million
+    billion half double first second third fourth fifth sixth seventh eighth ninth tenth last next latest previous"""
+)
+"""Numbers, and what says which one of several."""
+IRREGULAR = dict(
+    pair.split(":")
+    for pair in """children:child men:man women:woman feet:foot teeth:tooth mice:mouse wives:wife knives:knife
+    wolves:wolf halves:half won:win wrote:write written:write took:take taken:take went:go
+    gone:go came:come gave:give given:give got:get built:build bought:buy sold:sell sang:sing sung:sing grew:grow
+    grown:grow left:leave ran:run led:lead lost:lose met:meet paid:pay said:say saw:see seen:see sent:send spoke:speak
+    spoken:speak spent:spend taught:teach told:tell thought:think wore:wear worn:wear began:begin begun:begin
+    became:become broke:break broken:break chose:choose chosen:choose drew:draw drawn:draw drove:drive driven:drive
+    ate:eat eaten:eat fell:fall felt:feel found:find flew:fly flown:fly held:hold kept:keep knew:know known:know
+    learnt:learn meant:mean rode:ride rose:rise risen:rise shot:shoot slept:sleep stole:steal stolen:steal threw:throw
+    thrown:throw brought:bring caught:catch fought:fight made:make died:die dying:die lying:lie goes:go used:use using:use""".split()
+)
+"""Forms of a word that no ending tells."""
 NEVER_NAMES = _list(
     f"""{_IN_BOTH}
     none someone anyone everyone something anything everything nothing unless aside apart regarding concerning according
@@ -131,6 +157,29 @@ def is_content(form: str) -> bool:
     return form not in CLOSED_CLASS and is_word(form)
 
 
+def is_number(form: str) -> bool:
+    """Return whether ``form`` is a number or says which one: 2, 1990s, two, second, next."""
+    return form[0].isdigit() or form in NUMBERS
+
+
+@lru_cache(maxsize=1 << 16)
 def find_stem(form: str) -> str:
-    """Return the form without a plural's s, so that film and films are one word."""
-    return form[:-1] if len(form) > 3 and form.endswith("s") else form
+    """Return what the forms of a word share: film, films; study, studied; make, making; write, wrote.
+
+    It need be no word, and goes by letters alone: news and new are one.
+    """
+    form = IRREGULAR.get(form, form)
+    for ending in ("ing", "ed", "es", "s"):
+        stem = form[: -len(ending)]
+        if not form.endswith(ending) or len(stem) < 3 or form.endswith(("eed", "ss", "us", "is")):
+            continue
+        if ending != "s" and not _VOWEL.search(stem):
+            continue  # string, bring
+        if ending == "es" and not stem.endswith(("s", "x", "z", "ch", "sh", "i", "o")):
+            continue
+        if ending in ("ing", "ed") and stem[-1] == stem[-2] and stem[-1] not in "lsz":
+            stem = stem[:-1]  # planned, running; but pulled, pressing, buzzed
+        form = stem
+        break
+    form = form[:-1] if len(form) > 3 and form.endswith("e") else form
+    return f"{form[:-1]}i" if len(form) > 2 and form.endswith("y") else form

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from riseq.core.edits import MARKER, Op
-from riseq.engine.rules.new_information import DialogueWords, keep_new_information
+from riseq.engine.dialogue import DialogueWords
+from riseq.engine.rules.new_information import keep_new_information
 
 WORDS = f"{MARKER} what is the weather like in nairobi in july ?".split()
 NAIROBI = ["How big is Nairobi?", "It has 4 million people."]
