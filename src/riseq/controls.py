@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypedDict
 
+from riseq.text.lexicon import PERSONAL_PRONOUNS
 from riseq.types import InputError
 
 NEUTRAL = 0.5
@@ -23,6 +24,7 @@ class ControlOptions(TypedDict, total=False):
     n_best: int
     guard: bool
     grounded: bool
+    pronouns: Mapping[str, str] | Iterable[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +45,15 @@ class Controls:
     )
     n_best: int = field(default=1, metadata={"help": "Above 1 the result has up to so many alternatives."})
     guard: bool = field(
-        default=True, metadata={"help": "Keep what only the question says, unless the model is sure that it may go."}
+        default=True,
+        metadata={"help": "If not grounded: keep what only the question says, unless the model is sure."},
     )
-
     grounded: bool = field(
         default=True,
         metadata={"help": "Drop only what the dialogue has said; without it, edit as the people of the benchmark did."},
+    )
+    pronouns: tuple[str, ...] = field(
+        default=(), metadata={"help": 'Whose pronoun is he, she, they or it, as "Alex Morgan=she".'}
     )
 
     def __post_init__(self) -> None:
@@ -56,6 +61,7 @@ class Controls:
             raise InputError(f"strength is {self.strength!r}, expected a number from 0 to 1")
         object.__setattr__(self, "strength", float(self.strength))
         object.__setattr__(self, "protect", _check_protect(self.protect))
+        object.__setattr__(self, "pronouns", _check_pronouns(self.pronouns))
         if self.max_passes is not None:
             check_count("max_passes", self.max_passes)
         check_count("n_best", self.n_best)
@@ -81,6 +87,11 @@ class Controls:
     def protected_words(self) -> tuple[tuple[str, ...], ...]:
         """Return the words of each protected phrase."""
         return tuple(_find_words(phrase) for phrase in self.protect)
+
+    def pronoun_words(self) -> tuple[tuple[tuple[str, ...], str], ...]:
+        """Return the words of each name that has a pronoun of its own, and the pronoun."""
+        pairs = (one.rsplit("=", 1) for one in self.pronouns)
+        return tuple((_find_words(name), pronoun) for name, pronoun in pairs)
 
 
 def check_count(name: str, value: int) -> int:
@@ -108,6 +119,18 @@ def _check_protect(protect: Iterable[str]) -> tuple[str, ...]:
         if not _find_words(phrase):
             raise InputError(f"protect[{index}] is {phrase!r}, expected at least one word")
     return phrases
+
+
+def _check_pronouns(pronouns: Mapping[str, str] | Iterable[str]) -> tuple[str, ...]:
+    """Return ``pronouns``, a mapping of names or a list, as "Alex Morgan=she" each."""
+    if isinstance(pronouns, str | bytes) or not isinstance(pronouns, Iterable):
+        raise InputError(f"pronouns is a {type(pronouns).__name__}, expected names with their pronouns")
+    pairs = [f"{name}={pronoun}" for name, pronoun in pronouns.items()] if isinstance(pronouns, Mapping) else pronouns
+    for pair in (checked := tuple(pairs)):
+        name, _, pronoun = pair.rpartition("=") if isinstance(pair, str) else ("", "", "")
+        if pronoun not in PERSONAL_PRONOUNS or not _find_words(name):
+            raise InputError(f"pronouns has {pair!r}, expected NAME=PRONOUN, with he, she, they or it")
+    return checked
 
 
 def _find_words(phrase: str) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ def explain(
     """Show how a question becomes conversational, pass by pass.
 
     Each pass has its edits in place, and below it how probable the model
-    holds each of them.
+    holds each of them and what in the dialogue it refers to.
 
     \b
     [bold]Examples[/]
@@ -38,4 +38,4 @@ def explain(
         )
     example = make_example(question, context or [])
     (result,) = SystemChoice("rise", model, take_options(Controls, options)).load().simplify([example])
-    show(open_console(), result)
+    show(open_console(), result, example.context)

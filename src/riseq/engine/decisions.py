@@ -8,16 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from riseq.controls import NEUTRAL
-from riseq.core.edits import DELETE, GONE, KEEP, Edit, Op, Ops, find_runs
+from riseq.core.edits import DELETE, KEEP, Edit, Op, Ops, find_runs
 from riseq.core.phrases import PhraseVocabulary
 from riseq.engine.backends import BatchScores, ScoreArray
 from riseq.engine.confidence import measure_pass
 from riseq.engine.drafts import Choice, Draft
 from riseq.engine.rules import neighbours
+from riseq.engine.rules.broken_english import undo_broken_runs
 from riseq.engine.rules.new_information import keep_new_information, keep_unsaid
 from riseq.engine.rules.two_candidates import keep_candidates
 from riseq.model.inputs import Batch, Condition, SpanBatch
-from riseq.text.lexicon import is_content, is_word
+from riseq.text.lexicon import is_word
 
 Span = tuple[int, int, int, int]
 """A phrase is wanted here: the row, the first word, and the pieces from the first to past the last."""
@@ -111,7 +112,9 @@ def choose_phrases(
     for rows, spans in zip(layers, spans_L, strict=True):
         best_RW = {(row, word): best[row, start, end] for row, word, start, end in spans}
         new = {key: phrases[phrase] for key, (phrase, _) in best_RW.items()}
-        kept = [_keep_grounded(ops, draft, row, new) for row, (ops, draft) in enumerate(zip(rows, drafts, strict=False))]
+        kept = [
+            _keep_grounded(ops, draft, row, new) for row, (ops, draft) in enumerate(zip(rows, drafts, strict=False))
+        ]
         chosen.append(_choose_layer(scores_B, phrases, kept or rows, best_RW))
     return chosen
 
@@ -119,14 +122,13 @@ def choose_phrases(
 def _keep_grounded(ops: Ops, draft: Draft, row: int, new: Mapping[tuple[int, int], tuple[str, ...]]) -> Ops:
     """Return the operations without those that a grounded draft must not have, by what is ``new`` at row and word."""
     words = draft.words[: len(ops)]
-    if draft.condition is not Condition.GROUNDED or not any(
-        op in GONE and is_content(word) for op, word in zip(ops, words, strict=True)
-    ):
+    if draft.condition is not Condition.GROUNDED or not any(ops):
         return ops
     kept = list(ops)
     phrases = [new.get((row, word), ()) if op != Op.KEEP else () for word, op in enumerate(ops)]
     keep_unsaid(kept, words, phrases, draft.names, draft.question_words, draft.dialogue)
     keep_candidates(kept, words, phrases, draft.dialogue)
+    undo_broken_runs(kept, words, phrases)
     return kept
 
 

@@ -14,6 +14,8 @@ from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
 from riseq.engine.confidence import Calibration, PassFeatures
 from riseq.engine.dialogue import DialogueWords
 from riseq.engine.rules.agreement import fix_agreement
+from riseq.engine.rules.broken_english import mend_phrases
+from riseq.engine.rules.pronouns import Pronouns, use_pronouns
 from riseq.engine.rules.stranded_words import fix_stranded_words
 from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, encode_context
 from riseq.text.lexicon import is_content, is_word
@@ -62,6 +64,8 @@ class Draft:
     """The words of each phrase that is left alone."""
     condition: Condition = Condition.GROUNDED
     """What the network is told of the words that may go."""
+    pronouns: Pronouns = ()
+    """The words of each name that has a pronoun of its own, and the pronoun."""
     steps: list[Step] = field(default_factory=list)
     log_probability: float | None = None
     """Of the edits of every pass so far together; None before the first."""
@@ -110,7 +114,10 @@ class Draft:
         unseen = self.unseen
         chosen = choice.edits + [KEEP] * unseen
         fixed = frozenset(np.flatnonzero(self.barred[:, Op.DELETE]).tolist()) if self.protect else frozenset()
-        edits = fix_agreement(self.words, fix_stranded_words(self.words, chosen, fixed), fixed)
+        grounded = self.condition is Condition.GROUNDED
+        edits = mend_phrases(self.words, chosen) if grounded else chosen
+        edits = use_pronouns(self.words, fix_stranded_words(self.words, edits, fixed), self.pronouns)
+        edits = fix_agreement(self.words, edits, fixed)
         reached = apply(self.words, edits)
         # A mark alone is no question: an edit that would leave no word is not made.
         if reached == self.words or not any(is_word(word) for word in reached[1:]):
@@ -150,6 +157,7 @@ def start(
     protect: Sequence[Sequence[str]] = (),
     window: ContextWindow = PAPER_WINDOW,
     condition: Condition = Condition.GROUNDED,
+    pronouns: Pronouns = (),
 ) -> Draft:
     """Return the draft of a question that nothing was done to.
 
@@ -167,7 +175,7 @@ def start(
     truncated = encoded.truncated or len(cuts) < len(words)
     said = DialogueWords(context)
     begun = encoded.ids, has_context, truncated, room, question, words, cuts
-    return Draft(question, context, said, *begun, protect, condition)
+    return Draft(question, context, said, *begun, protect, condition, pronouns)
 
 
 def find_protected(words: Sequence[str], protect: Iterable[Sequence[str]]) -> NDArray[np.bool_]:

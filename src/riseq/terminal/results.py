@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from riseq.types import Example, Simplification, TextEdit
+from riseq.types import Example, Mention, Simplification, TextEdit
 
 _LABEL_WIDTH = 11
 
@@ -82,10 +82,11 @@ def _passes(result: Simplification, marked: bool) -> Iterator[Text]:
 _PASS_WIDTH = 12
 
 
-def explain(console: Console, result: Simplification) -> None:
+def explain(console: Console, result: Simplification, context: Sequence[str] = ()) -> None:
     """Print the question, each pass and its edits, and the result; in colours, or marked ``[-old-]{+new+}``.
 
-    Below stand the confidence and the alternatives, where they are known.
+    Below an edit stands what it refers to in the utterances of ``context``; at the end stand the confidence and the
+    alternatives, where they are known.
     """
     _print(console, "question", Text(result.question))
     before = result.question
@@ -93,6 +94,8 @@ def explain(console: Console, result: Simplification) -> None:
         _print(console, f"pass {number}", mark_edits(before, step.edits, needs_marks(console)))
         for edit in step.edits:
             _print(console, "", _describe(edit))
+            if edit.refers_to is not None:
+                _print(console, "", Text(_name_mention(edit.refers_to, context), style="dim"))
         before = step.text
     if not result.steps:
         _print(console, "", Text("nothing to edit", style="dim"))
@@ -119,6 +122,11 @@ def _describe(edit: TextEdit) -> Text:
     if edit.new:
         text.append(edit.new, style="green")
     return text
+
+
+def _name_mention(mention: Mention, context: Sequence[str]) -> str:
+    said = context[mention.utterance][mention.start : mention.end] if mention.utterance < len(context) else "..."
+    return f'      refers to "{said}" (utterance {mention.utterance + 1})'
 
 
 def _show_probability(probability: float | None) -> Text:

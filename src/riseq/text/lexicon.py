@@ -32,6 +32,7 @@ SHE = Pronoun("she", "her", "her", "hers")
 IT = Pronoun("it", "it", "its", "its")
 THEY = Pronoun("they", "them", "their", "theirs")
 _THIRD_PERSON = (HE, SHE, IT, THEY)
+PERSONAL_PRONOUNS = {one.subject: one for one in _THIRD_PERSON}
 
 DEMONSTRATIVES = frozenset({"this", "that", "these", "those"})
 PRONOUNS = frozenset(form for pronoun in _THIRD_PERSON for form in pronoun) | DEMONSTRATIVES | {"one", "ones", "there"}
@@ -79,6 +80,9 @@ SINGULAR_TO_PLURAL = {"is": "are", "was": "were", "has": "have", "does": "do"}
 SINGULAR_TO_PLURAL_NOT = {"isn": "aren", "wasn": "weren", "hasn": "haven", "doesn": "don"}
 """The same before "'t"."""
 
+LINKS = PREPOSITIONS | AUXILIARIES | _list("than to be been being as into under besides between around since until")
+"""Small words that tie what stands before them to what comes after."""
+
 QUESTION_WORDS = frozenset({"who", "whom", "whose", "what", "which", "when", "where", "why", "how"})
 OBJECT_QUESTION_WORDS = frozenset({"what", "who", "whom", "which"})
 """A question that starts so may well end in a preposition: "What is it known for?"."""
@@ -121,18 +125,17 @@ NUMBERS = _list(
     billion half double first second third fourth fifth sixth seventh eighth ninth tenth last next latest previous"""
 )
 """Numbers, and what says which one of several."""
-IRREGULAR = dict(
-    pair.split(":")
-    for pair in """children:child men:man women:woman feet:foot teeth:tooth mice:mouse wives:wife knives:knife
-    wolves:wolf halves:half won:win wrote:write written:write took:take taken:take went:go
-    gone:go came:come gave:give given:give got:get built:build bought:buy sold:sell sang:sing sung:sing grew:grow
-    grown:grow left:leave ran:run led:lead lost:lose met:meet paid:pay said:say saw:see seen:see sent:send spoke:speak
-    spoken:speak spent:spend taught:teach told:tell thought:think wore:wear worn:wear began:begin begun:begin
-    became:become broke:break broken:break chose:choose chosen:choose drew:draw drawn:draw drove:drive driven:drive
-    ate:eat eaten:eat fell:fall felt:feel found:find flew:fly flown:fly held:hold kept:keep knew:know known:know
-    learnt:learn meant:mean rode:ride rose:rise risen:rise shot:shoot slept:sleep stole:steal stolen:steal threw:throw
-    thrown:throw brought:bring caught:catch fought:fight made:make died:die dying:die lying:lie goes:go used:use using:use""".split()
-)
+_IRREGULAR = {
+    form: forms.partition(":")[0]
+    for forms in _list(
+        """child:children man:men woman:women win:won write:wrote,written take:took,taken go:went,gone,goes come:came
+        give:gave,given get:got build:built buy:bought sell:sold grow:grew,grown leave:left run:ran lead:led lose:lost
+        meet:met pay:paid say:said see:saw,seen send:sent speak:spoke,spoken spend:spent teach:taught tell:told
+        think:thought begin:began,begun become:became break:broke,broken choose:chose,chosen eat:ate,eaten fall:fell
+        feel:felt find:found hold:held keep:kept know:knew,known mean:meant bring:brought make:made use:used,using"""
+    )
+    for form in forms.partition(":")[2].split(",")
+}
 """Forms of a word that no ending tells."""
 NEVER_NAMES = _list(
     f"""{_IN_BOTH}
@@ -168,7 +171,7 @@ def find_stem(form: str) -> str:
 
     It need be no word, and goes by letters alone: news and new are one.
     """
-    form = IRREGULAR.get(form, form)
+    form = _IRREGULAR.get(form, form)
     for ending in ("ing", "ed", "es", "s"):
         stem = form[: -len(ending)]
         if not form.endswith(ending) or len(stem) < 3 or form.endswith(("eed", "ss", "us", "is")):

@@ -66,7 +66,8 @@ def keep_candidates(ops: Ops, words: Sequence[str], phrases: Sequence[Sequence[s
         beside = [*words[phrase.stop : phrase.stop + 1], *words[phrase.start - 1 : phrase.start]]
         part = ops[phrase.start] == Op.DELETE and any(is_content(word) or word in CANDIDATE_JOINTS for word in beside)
         new = phrases[phrase.start]
-        if not meant or not stay.isdisjoint(meant) or part or (new and PRONOUNS.isdisjoint(new)):
+        both = not CANDIDATE_JOINTS.isdisjoint(words[phrase])
+        if not meant or not stay.isdisjoint(meant) or part or both or (new and PRONOUNS.isdisjoint(new)):
             continue
         pairs = list(_find_pairs(dialogue.context)) if pairs is None else pairs
         if any(_is_unclear(meant, *pair, stems, new, dialogue) for pair in pairs):
