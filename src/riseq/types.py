@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from riseq.core.edits import Op
@@ -35,10 +35,6 @@ class Mention:
     start: int
     end: int
 
-    def to_dict(self) -> dict[str, int]:
-        """Return the place as JSON has it."""
-        return {"utterance": self.utterance, "start": self.start, "end": self.end}
-
 
 @dataclass(frozen=True, slots=True)
 class TextEdit:
@@ -55,23 +51,15 @@ class TextEdit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the edit as JSON has it, without what is not known; the operation is its lower-cased name."""
-        edit: dict[str, Any] = {
-            "op": self.op.name.lower(),
-            "start": self.start,
-            "end": self.end,
-            "old": self.old,
-            "new": self.new,
-        }
-        if self.probability is not None:
-            edit["probability"] = self.probability
-        return edit if self.refers_to is None else {**edit, "refers_to": self.refers_to.to_dict()}
+        edit = asdict(self) | {"op": self.op.name.lower()}
+        return {name: value for name, value in edit.items() if value is not None}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TextEdit:
         """Return the edit that ``to_dict`` wrote."""
         given = {name: values[name] for name in ("start", "end", "old", "new")}
         said = values.get("refers_to")
-        mention = None if said is None else Mention(said["utterance"], said["start"], said["end"])
+        mention = Mention(**said) if said else None
         return cls(Op[values["op"].upper()], **given, probability=values.get("probability"), refers_to=mention)
 
 

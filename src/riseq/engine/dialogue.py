@@ -23,10 +23,6 @@ class DialogueWords:
     def __contains__(self, form: str) -> bool:
         return find_stem(form) in self._said
 
-    def says_any(self, forms: Iterable[str]) -> bool:
-        """Return whether one of ``forms`` was said."""
-        return any(form in self for form in forms)
-
     @cached_property
     def stems(self) -> list[list[str]]:
         """The stems of each utterance's words."""

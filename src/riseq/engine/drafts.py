@@ -104,6 +104,11 @@ class Draft:
         """Which edits at which words of ``text`` would touch what is protected."""
         return find_protected(self.words, self.protect)
 
+    @property
+    def fixed(self) -> frozenset[int]:
+        """The positions of protected words."""
+        return frozenset(np.flatnonzero(self.barred[:, Op.DELETE]).tolist()) if self.protect else frozenset()
+
     def advance(self, choice: Choice, pieces: Pieces) -> bool:
         """Apply the edits of one pass; return whether they changed anything."""
         self.log_probability = (self.log_probability or 0.0) + choice.log_probability
@@ -113,9 +118,8 @@ class Draft:
             return False
         unseen = self.unseen
         chosen = choice.edits + [KEEP] * unseen
-        fixed = frozenset(np.flatnonzero(self.barred[:, Op.DELETE]).tolist()) if self.protect else frozenset()
-        grounded = self.condition is Condition.GROUNDED
-        edits = mend_phrases(self.words, chosen) if grounded else chosen
+        fixed, grounded = self.fixed, self.condition is Condition.GROUNDED
+        edits = mend_phrases(self.words, chosen, fixed) if grounded else chosen
         edits = use_pronouns(self.words, fix_stranded_words(self.words, edits, fixed), self.pronouns)
         edits = fix_agreement(self.words, edits, fixed)
         reached = apply(self.words, edits)

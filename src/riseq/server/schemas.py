@@ -97,11 +97,7 @@ CONTROL_TYPES: Mapping[str, Any] = {
     ],
     "max_passes": Annotated[int, Field(ge=1, le=MOST_PASSES), _WHOLE] | None,
     "n_best": Annotated[int, Field(ge=1, le=MAX_N_BEST), _WHOLE],
-    "pronouns": Annotated[
-        dict[Annotated[str, Field(max_length=MAX_PHRASE)], Literal["he", "she", "they", "it"]]
-        | list[Annotated[str, Field(max_length=MAX_PHRASE)]],
-        Field(max_length=MAX_PROTECTED),
-    ],
+    "pronouns": Annotated[dict[str, Literal["he", "she", "they", "it"]] | list[str], Field(max_length=MAX_PROTECTED)],
 }
 """The controls whose values the server limits, or JSON writes in another type; all others are as in ``Controls``."""
 

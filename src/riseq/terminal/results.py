@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from riseq.types import Example, Mention, Simplification, TextEdit
+from riseq.types import Example, Simplification, TextEdit
 
 _LABEL_WIDTH = 11
 
@@ -94,8 +94,9 @@ def explain(console: Console, result: Simplification, context: Sequence[str] = (
         _print(console, f"pass {number}", mark_edits(before, step.edits, needs_marks(console)))
         for edit in step.edits:
             _print(console, "", _describe(edit))
-            if edit.refers_to is not None:
-                _print(console, "", Text(_name_mention(edit.refers_to, context), style="dim"))
+            if (said := edit.refers_to) and said.utterance < len(context):
+                mention = context[said.utterance][said.start : said.end]
+                _print(console, "", Text(f'      refers to "{mention}" (utterance {said.utterance + 1})', style="dim"))
         before = step.text
     if not result.steps:
         _print(console, "", Text("nothing to edit", style="dim"))
@@ -122,11 +123,6 @@ def _describe(edit: TextEdit) -> Text:
     if edit.new:
         text.append(edit.new, style="green")
     return text
-
-
-def _name_mention(mention: Mention, context: Sequence[str]) -> str:
-    said = context[mention.utterance][mention.start : mention.end] if mention.utterance < len(context) else "..."
-    return f'      refers to "{said}" (utterance {mention.utterance + 1})'
 
 
 def _show_probability(probability: float | None) -> Text:

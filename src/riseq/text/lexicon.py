@@ -11,7 +11,9 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-_VOWEL = re.compile("[aeiouy]")
+_VERB_FORM = re.compile(r"(?=.{3,}(?:ing|ed)$)(?!.*eed$)(.*[aeiouy].*)(?:ing|ed)")
+_DOUBLED = re.compile(r"([^lsz])\1$")
+_PLURAL = re.compile(r"(.{3,}?)(?:(?<=[sxzio])es|(?<=[cs]h)es|(?<![su])s)")
 
 
 def _list(words: str) -> frozenset[str]:
@@ -33,9 +35,10 @@ IT = Pronoun("it", "it", "its", "its")
 THEY = Pronoun("they", "them", "their", "theirs")
 _THIRD_PERSON = (HE, SHE, IT, THEY)
 PERSONAL_PRONOUNS = {one.subject: one for one in _THIRD_PERSON}
+PERSONAL_FORMS = frozenset(form for one in _THIRD_PERSON for form in one)
 
 DEMONSTRATIVES = frozenset({"this", "that", "these", "those"})
-PRONOUNS = frozenset(form for pronoun in _THIRD_PERSON for form in pronoun) | DEMONSTRATIVES | {"one", "ones", "there"}
+PRONOUNS = PERSONAL_FORMS | DEMONSTRATIVES | {"one", "ones", "there"}
 """What refers back to something in the dialogue."""
 POSSESSIVES = {form: (one.possessive, one.alone) for one in _THIRD_PERSON for form in one[:3]}
 """The possessive of each form of a pronoun, before a noun and alone."""
@@ -66,7 +69,7 @@ PHRASE_OPENERS = (
 """Words that begin a phrase of their own: a run of deletions is looked at phrase by phrase."""
 CONJUNCTIONS = frozenset({"and", "or", ",", "&"})
 """What joins two subjects to one that is many, marks among them."""
-CANDIDATE_JOINTS = frozenset({"and", "or", "vs", "versus", "&", ","})
+JOINTS = frozenset({"and", "or", "vs", "versus", "&", ","})
 """What stands between two things that a dialogue sets side by side."""
 NAME_JOINTS = frozenset({"of", "the", "and", "for", "&", "-"})
 """What may stand inside a name, and counts for nothing in its acronym."""
@@ -121,21 +124,19 @@ CLOSED_CLASS = _list(
 )
 """The closed classes: words that hold a text together and are not what it is about."""
 NUMBERS = _list(
-    """two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand million
-    billion half double first second third fourth fifth sixth seventh eighth ninth tenth last next latest previous"""
+    """two three four five six seven eight nine ten twelve hundred thousand million billion half first second third
+    fourth fifth last next latest previous"""
 )
-"""Numbers, and what says which one of several."""
-_IRREGULAR = {
-    form: forms.partition(":")[0]
-    for forms in _list(
-        """child:children man:men woman:women win:won write:wrote,written take:took,taken go:went,gone,goes come:came
-        give:gave,given get:got build:built buy:bought sell:sold grow:grew,grown leave:left run:ran lead:led lose:lost
-        meet:met pay:paid say:said see:saw,seen send:sent speak:spoke,spoken spend:spent teach:taught tell:told
-        think:thought begin:began,begun become:became break:broke,broken choose:chose,chosen eat:ate,eaten fall:fell
-        feel:felt find:found hold:held keep:kept know:knew,known mean:meant bring:brought make:made use:used,using"""
+_IRREGULAR = dict(
+    pair.split(":")
+    for pair in _list(
+        """children:child men:man women:woman won:win wrote:write took:take taken:take went:go goes:go came:come
+        got:get built:build bought:buy sold:sell left:leave ran:run led:lead lost:lose met:meet paid:pay said:say
+        gave:give saw:see sent:send spoke:speak spent:spend taught:teach told:tell began:begin became:become
+        chose:choose fell:fall
+        felt:feel found:find held:hold kept:keep knew:know brought:bring made:make used:use using:use"""
     )
-    for form in forms.partition(":")[2].split(",")
-}
+)
 """Forms of a word that no ending tells."""
 NEVER_NAMES = _list(
     f"""{_IN_BOTH}
@@ -172,17 +173,9 @@ def find_stem(form: str) -> str:
     It need be no word, and goes by letters alone: news and new are one.
     """
     form = _IRREGULAR.get(form, form)
-    for ending in ("ing", "ed", "es", "s"):
-        stem = form[: -len(ending)]
-        if not form.endswith(ending) or len(stem) < 3 or form.endswith(("eed", "ss", "us", "is")):
-            continue
-        if ending != "s" and not _VOWEL.search(stem):
-            continue  # string, bring
-        if ending == "es" and not stem.endswith(("s", "x", "z", "ch", "sh", "i", "o")):
-            continue
-        if ending in ("ing", "ed") and stem[-1] == stem[-2] and stem[-1] not in "lsz":
-            stem = stem[:-1]  # planned, running; but pulled, pressing, buzzed
-        form = stem
-        break
+    if found := _VERB_FORM.fullmatch(form):
+        form = _DOUBLED.sub(r"\1", found[1])  # planned, running; but pulled, pressing, buzzed
+    elif found := _PLURAL.fullmatch(form):
+        form = found[1]
     form = form[:-1] if len(form) > 3 and form.endswith("e") else form
     return f"{form[:-1]}i" if len(form) > 2 and form.endswith("y") else form
