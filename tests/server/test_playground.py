@@ -332,7 +332,9 @@ def test_an_edit_lights_up_what_it_refers_to_by_mouse_and_by_keyboard(open_page:
     edits.nth(1).focus()
     expect(lit).to_have_text("Oppenheimer")
     mark, bubble = lit.bounding_box(), page.locator("#turns .turn").nth(1).locator("textarea").bounding_box()
-    assert mark and bubble and bubble["x"] < mark["x"] < mark["x"] + mark["width"] < bubble["x"] + bubble["width"]
+    assert mark
+    assert bubble
+    assert bubble["x"] < mark["x"] < mark["x"] + mark["width"] < bubble["x"] + bubble["width"]
     assert bubble["y"] < mark["y"] < mark["y"] + mark["height"] < bubble["y"] + bubble["height"]
     page.keyboard.press("Escape")
     expect(lit).to_have_count(0)

@@ -43,13 +43,17 @@ class DialogueWords:
         return self._find_spelled(form) is not None
 
     def says_head(self, head: str, group: Iterable[str]) -> bool:
-        """Return whether the noun ``head`` was said without another word than ``group``'s before it: no sibling."""
+        """Return whether the noun ``head`` was said alone or after ``group``: "throat cancer" says no "lung cancer"."""
         wanted, own = find_stem(head), set(map(find_stem, group))
-        return any(
-            stem == wanted and (index == 0 or stems[index - 1] in own or not is_content(stems[index - 1]))
-            for stems in self.stems
-            for index, stem in enumerate(stems)
-        )
+        for text, stems in zip(self.context, self.stems, strict=True):
+            words = split(text) if wanted in stems else []
+            for index, word in enumerate(words):
+                before = words[max(index - 1, 0)]
+                # A name follows any ordinary word: "know Gerwig".
+                apart = stems[index - 1] in own or text[before.start].isupper() < text[word.start].isupper()
+                if stems[index] == wanted and (index == 0 or apart or not is_content(before.form)):
+                    return True
+        return False
 
     def find_mention(self, old: str) -> Mention | None:
         """Return the mention that says the most content words of ``old``; of several the latest, the closest one."""

@@ -119,7 +119,7 @@ same
 """
 CLOSED_CLASS = _list(
     f"""{_IN_BOTH}
-    i myself yourself yourselves ourselves beside till toward towards others else very ever again already own
+    i myself yourself yourselves ourselves aside apart beside till toward towards others else very ever again already own
     s t d ll m re ve n isn aren wasn weren don doesn didn haven hasn hadn couldn wouldn shouldn"""
 )
 """The closed classes: words that hold a text together and are not what it is about."""

@@ -18,7 +18,7 @@ from riseq.engine.rules.new_information import keep_new_information, keep_unsaid
 from riseq.engine.simplifier import Simplifier
 from riseq.model.inputs import Batch, SpanBatch
 from riseq.text.lexicon import find_stem, is_content, is_number
-from riseq.text.words import find_stems
+from riseq.text.words import find_stems, forms
 from tiny_model import make_pieces
 
 WORDS = f"{MARKER} what is the weather like in nairobi in july ?".split()
@@ -120,27 +120,7 @@ class RandomScores:
 
 PHRASES = PhraseVocabulary((("it",), ("what", "about"), ("his",), ("the", "one"), ("they",)))
 PIECES = make_pieces("bert")
-POOL = [
-    "alien",
-    "aliens",
-    "film",
-    "films",
-    "the",
-    "of",
-    "in",
-    "he",
-    "it",
-    "what",
-    "1979",
-    "released",
-    "ridley",
-    "scott",
-    ",",
-    "?",
-    "and",
-    "did",
-    "new",
-]
+POOL = forms("alien aliens film films the of in he it what 1979 released ridley scott , ? and did new")
 
 
 @given(

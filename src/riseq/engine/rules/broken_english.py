@@ -58,12 +58,9 @@ def mend_phrases(words: Sequence[str], edits: Sequence[Edit], fixed: Collection[
         left, start, stop = words[run.start - 1], run.start, run.stop
         if phrase == ("about",) and start == 1:
             phrase = ("what", "about")
-        elif (
-            (left == "the" or phrase[0:1] == ("the",))
-            and phrase[-1:] == ("one",)
-            and after not in lexicon.PHRASE_OPENERS
-        ):
-            phrase, start = ("it",), start - (left == "the" and ops[start - 1] == Op.KEEP)
+        elif "the" in (left, *phrase[:1]) and phrase[-1:] == ("one",) and after not in lexicon.PHRASE_OPENERS:
+            article = left == "the" and ops[start - 1] == Op.KEEP
+            phrase, start = (phrase, start) if article and start - 1 in fixed else (("it",), start - article)
         elif phrase[-1:] in (("its",), ("their",)) and _ends_phrase(after):
             phrase = (*phrase[:-1], _OBJECTS[phrase[-1]])
         elif phrase == ("they",) and after == "has" and ops[stop] == Op.KEEP and stop not in fixed:

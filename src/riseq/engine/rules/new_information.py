@@ -30,7 +30,7 @@ def keep_unsaid(
     A word that stays elsewhere, or comes back in one of the ``phrases`` put in, is not lost.
     """
     kept = {find_stem(word) for word, op in zip(words, ops, strict=True) if op not in GONE}
-    for phrase in list(find_phrases(ops, words)):
+    for phrase in list(find_phrases(ops, words, front=True)):
         stays = kept.union(map(find_stem, phrases[phrase.start]))
         content = [index for index in range(phrase.start, phrase.stop) if is_content(words[index])]
         named = [index for index in content if names[index]]
@@ -71,14 +71,14 @@ def keep_new_information(
             set_run(ops, phrase, Op.KEEP)
 
 
-def find_phrases(ops: Ops, words: Sequence[str]) -> Iterator[slice]:
-    """Yield where phrases go: a run of SUBSTITUTEs as a whole, one of DELETEs from opener to opener."""
+def find_phrases(ops: Ops, words: Sequence[str], front: bool = False) -> Iterator[slice]:
+    """Yield where phrases go: a run of SUBSTITUTEs as a whole, as one at the ``front``, one of DELETEs by its openers."""
 
     def opens(index: int) -> bool:
         return words[index] in PHRASE_OPENERS and words[index - 1] not in PHRASE_OPENERS
 
     for run in find_runs(ops, GONE, alike=True):
-        if ops[run.start] == Op.DELETE:
+        if ops[run.start] == Op.DELETE and not (front and run.start == 1):
             yield from split_run(run, opens)
         else:
             yield run
