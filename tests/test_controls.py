@@ -43,6 +43,13 @@ def test_protected_phrases_go_by_their_words() -> None:
     assert Controls.of(protect=["Ira HAYES's", "Café"]).protected_words() == (("ira", "hayes", "'", "s"), ("cafe",))
 
 
+def test_pronouns_are_a_mapping_or_pairs_of_words() -> None:
+    pairs = Controls.of(pronouns=["Alex Morgan=she", "A=B=they"])
+    assert pairs == Controls.of(pronouns={"Alex Morgan": "she", "A=B": "they"}) == Controls.from_dict(pairs.to_dict())
+    assert pairs.pronoun_words() == ((("alex", "morgan"), "she"), (("a", "=", "b"), "they"))
+    assert hash(pairs)
+
+
 MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"strength": 1.01}, "strength is 1.01, expected a number from 0 to 1"),
     ({"strength": -1}, "strength is -1, expected"),
@@ -56,6 +63,10 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"max_passes": 0}, "max_passes is 0, expected 1 or more"),
     ({"max_passes": 1.5}, "max_passes is 1.5, expected 1 or more"),
     ({"n_best": 0}, "n_best is 0, expected 1 or more"),
+    ({"pronouns": "Ira=he"}, "pronouns is a str, expected names with their pronouns"),
+    ({"pronouns": ["Ira"]}, "pronouns has 'Ira', expected NAME=PRONOUN, with he, she, they or it"),
+    ({"pronouns": {"Ira": "xe"}}, "pronouns has 'Ira=xe'"),
+    ({"pronouns": [3]}, "pronouns has 3, expected"),
     ({"guard": 1}, "guard is 1, expected True or False"),
     ({"power": 1}, "'power' is no control, expected one of strength, protect, max_passes, n_best, guard"),
 ]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypedDict
 
+from riseq.text.lexicon import PERSONAL_PRONOUNS
 from riseq.types import InputError
 
 NEUTRAL = 0.5
@@ -28,6 +29,7 @@ class ControlOptions(TypedDict, total=False):
     n_best: int
     guard: bool
     grounded: bool
+    pronouns: Mapping[str, str] | Iterable[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +47,18 @@ class Controls:
         None, f"Edit in at most so many passes; the model's own number, mostly {MAX_PASSES}, where unset."
     )
     n_best: int = described(1, "Above 1 the result has up to so many alternatives.")
-    guard: bool = described(True, "Keep what only the question says, unless the model is sure that it may go.")
-
-    grounded: bool = field(
-        default=True,
-        metadata={"help": "Drop only what the dialogue has said; without it, edit as the people of the benchmark did."},
+    guard: bool = described(True, "If not grounded: keep what only the question says, unless the model is sure.")
+    grounded: bool = described(
+        True, "Drop only what the dialogue has said; without it, edit as the people of the benchmark did."
     )
+    pronouns: tuple[str, ...] = described((), 'Whose pronoun is he, she, they or it, as "Alex Morgan=she".')
 
     def __post_init__(self) -> None:
         if isinstance(self.strength, bool) or not isinstance(self.strength, int | float) or not 0 <= self.strength <= 1:
             raise InputError(f"strength is {self.strength!r}, expected a number from 0 to 1")
         object.__setattr__(self, "strength", float(self.strength))
         object.__setattr__(self, "protect", _check_protect(self.protect))
+        object.__setattr__(self, "pronouns", _check_pronouns(self.pronouns))
         if self.max_passes is not None:
             check_count("max_passes", self.max_passes)
         check_count("n_best", self.n_best)
@@ -82,6 +84,11 @@ class Controls:
     def protected_words(self) -> tuple[tuple[str, ...], ...]:
         """Return the words of each protected phrase."""
         return tuple(_find_words(phrase) for phrase in self.protect)
+
+    def pronoun_words(self) -> tuple[tuple[tuple[str, ...], str], ...]:
+        """Return the words of each name that has a pronoun of its own, and the pronoun."""
+        pairs = (one.rsplit("=", 1) for one in self.pronouns)
+        return tuple((_find_words(name), pronoun) for name, pronoun in pairs)
 
 
 def check_count(name: str, value: int) -> int:
@@ -109,6 +116,18 @@ def _check_protect(protect: Iterable[str]) -> tuple[str, ...]:
         if not _find_words(phrase):
             raise InputError(f"protect[{index}] is {phrase!r}, expected at least one word")
     return phrases
+
+
+def _check_pronouns(pronouns: Mapping[str, str] | Iterable[str]) -> tuple[str, ...]:
+    """Return ``pronouns``, a mapping of names or a list, as "Alex Morgan=she" each."""
+    if isinstance(pronouns, str | bytes) or not isinstance(pronouns, Iterable):
+        raise InputError(f"pronouns is a {type(pronouns).__name__}, expected names with their pronouns")
+    pairs = [f"{name}={pronoun}" for name, pronoun in pronouns.items()] if isinstance(pronouns, Mapping) else pronouns
+    for pair in (checked := tuple(pairs)):
+        name, _, pronoun = pair.rpartition("=") if isinstance(pair, str) else ("", "", "")
+        if pronoun not in PERSONAL_PRONOUNS or not _find_words(name):
+            raise InputError(f"pronouns has {pair!r}, expected NAME=PRONOUN, with he, she, they or it")
+    return checked
 
 
 def _find_words(phrase: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from riseq.core.edits import Op
@@ -28,6 +28,15 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class Mention:
+    """A place in the dialogue: ``context[utterance][start:end]``, among the utterances as they are read, from 0."""
+
+    utterance: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class TextEdit:
     """One change in a string: ``text[start:end]``, which was ``old``, became ``new``."""
 
@@ -37,19 +46,21 @@ class TextEdit:
     old: str
     new: str
     probability: float | None = None
+    refers_to: Mention | None = None
+    """What was said before that lets the old words go; None where none is known, or only small words go."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the edit as JSON has it; the operation is its lower-cased name."""
-        edit = {name: getattr(self, name) for name in ("op", "start", "end", "old", "new", "probability")}
-        if self.probability is None:
-            del edit["probability"]
-        return {**edit, "op": self.op.name.lower()}
+        """Return the edit as JSON has it, without what is not known; the operation is its lower-cased name."""
+        edit = asdict(self) | {"op": self.op.name.lower()}
+        return {name: value for name, value in edit.items() if value is not None}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TextEdit:
         """Return the edit that ``to_dict`` wrote."""
         given = {name: values[name] for name in ("start", "end", "old", "new")}
-        return cls(Op[values["op"].upper()], **given, probability=values.get("probability"))
+        said = values.get("refers_to")
+        mention = Mention(**said) if said else None
+        return cls(Op[values["op"].upper()], **given, probability=values.get("probability"), refers_to=mention)
 
 
 @dataclass(frozen=True, slots=True)

@@ -308,7 +308,7 @@ def test_an_edit_tells_its_probability_on_hover_and_on_focus(open_page: Open) ->
     edits = page.locator("#passes .edit")
     expect(edits).to_have_count(2)
     expect(edits.nth(0)).to_have_accessible_name(
-        re.compile("^Replaced “Christopher Nolan” with “he”, probability [1-9][0-9]?%$")
+        re.compile("^Replaced “Christopher Nolan” with “he”, probability [1-9][0-9]?%, refers to turn 1$")
     )
     tip = page.locator("#tip")
     expect(tip).to_be_hidden()
@@ -320,6 +320,24 @@ def test_an_edit_tells_its_probability_on_hover_and_on_focus(open_page: Open) ->
     expect(tip).to_contain_text(re.compile(r"Dropped: for Oppenheimer\s*[1-9][0-9]?% probable"))
     page.keyboard.press("Escape")
     expect(tip).to_be_hidden()
+
+
+def test_an_edit_lights_up_what_it_refers_to_by_mouse_and_by_keyboard(open_page: Open) -> None:
+    page = open_page()
+    edits, lit = page.locator("#passes .edit"), page.locator("#turns .mention mark")
+    expect(edits).to_have_count(2)
+    expect(lit).to_have_count(0)
+    edits.nth(0).hover()
+    expect(lit).to_have_text("Christopher Nolan")
+    edits.nth(1).focus()
+    expect(lit).to_have_text("Oppenheimer")
+    mark, bubble = lit.bounding_box(), page.locator("#turns .turn").nth(1).locator("textarea").bounding_box()
+    assert mark
+    assert bubble
+    assert bubble["x"] < mark["x"] < mark["x"] + mark["width"] < bubble["x"] + bubble["width"]
+    assert bubble["y"] < mark["y"] < mark["y"] + mark["height"] < bubble["y"] + bubble["height"]
+    page.keyboard.press("Escape")
+    expect(lit).to_have_count(0)
 
 
 def test_other_forms_are_listed_from_mild_to_strong_and_can_be_shown(open_page: Open, engine: Engine) -> None:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from riseq.core.edits import Op
 from riseq.terminal.results import explain
-from riseq.types import Simplification, Step, TextEdit
+from riseq.types import Mention, Simplification, Step, TextEdit
 
 FIRST = TextEdit(Op.SUBSTITUTE, 9, 14, "Alien", "it", 0.914)
 SECOND = TextEdit(Op.DELETE, 18, 22, "here", "", 0.3)
@@ -35,6 +35,13 @@ def test_a_pipe_gets_plain_lines() -> None:
         "result      So when was it shown?",
         "note        the dialogue or the question is longer than the model reads",
     ]
+
+
+def test_an_edit_names_what_it_refers_to() -> None:
+    edit, file = replace(FIRST, refers_to=Mention(1, 0, 5)), StringIO()
+    result = Simplification("When was Alien shown?", "When was it shown?", (Step("When was it shown?", (edit,)),))
+    explain(Console(file=file, width=200), result, ["Hello.", "Alien is a film."])
+    assert '                  refers to "Alien" (utterance 2)' in file.getvalue().splitlines()
 
 
 def test_a_question_that_stays_says_so() -> None:

@@ -20,3 +20,23 @@ def test_no_content(word: str) -> None:
 def test_a_plural_is_its_singular() -> None:
     assert find_stem("films") == find_stem("film")
     assert find_stem("gas") == "gas"
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        "box boxes",
+        "study studies studied studying",
+        "pull pulls pulled",
+        "make makes making made",
+        "plan planned",
+        "1990 1990s",
+    ],
+)
+def test_forms_of_a_word_have_one_stem(forms: str) -> None:
+    assert len(set(map(find_stem, forms.split()))) == 1
+
+
+def test_words_alike_keep_apart() -> None:
+    words = ["string", "sting", "king", "bus", "press", "need", "speed", "thing", "bring", "red"]
+    assert len(set(map(find_stem, words))) == len(words)

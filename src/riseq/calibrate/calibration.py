@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from riseq.calibrate.cached_backend import CachedBackend
 from riseq.controls import MAX_PASSES, Controls
 from riseq.engine.confidence import FEATURES, Calibration, Logistic, list_features
+from riseq.engine.dialogue import DialogueWords
 from riseq.engine.drafts import Draft
-from riseq.engine.rules.new_information import DialogueWords
 from riseq.engine.simplifier import Simplifier
 from riseq.metrics.content import find_lost_new, measure_loss
 from riseq.metrics.ngrams import Floats

@@ -29,7 +29,7 @@ def explain(
     """Show how a question becomes conversational, pass by pass.
 
     Each pass has its edits in place, and below it how probable the model
-    holds each of them.
+    holds each of them and what in the dialogue it refers to.
 
     \b
     [bold]Examples[/]
@@ -44,4 +44,4 @@ def explain(
         raise InputError(f"{question}: explain takes one question in quotes; {hint}")
     example = make_example(question, context or [])
     (result,) = SystemChoice("rise", model, take_options(Controls, options)).load().simplify([example])
-    show(open_console(), result)
+    show(open_console(), result, example.context)

@@ -14,8 +14,10 @@ from riseq.engine.backends import BatchScores, ScoreArray
 from riseq.engine.confidence import measure_pass
 from riseq.engine.drafts import Choice, Draft
 from riseq.engine.rules import neighbours
-from riseq.engine.rules.new_information import keep_new_information
-from riseq.model.inputs import Batch, SpanBatch
+from riseq.engine.rules.broken_english import undo_broken_runs
+from riseq.engine.rules.new_information import keep_new_information, keep_unsaid
+from riseq.engine.rules.two_candidates import keep_candidates
+from riseq.model.inputs import Batch, Condition, SpanBatch
 from riseq.text.lexicon import is_word
 
 Span = tuple[int, int, int, int]
@@ -45,8 +47,8 @@ def decide(scores_BWE: ScoreArray, drafts: Sequence[Draft], shift: float = 0.0, 
     form. A lower shift never keeps a word that a higher one takes, unless no word would be left of the question: then
     it has the edits of no shift. A shift below 0 leaves marks alone, for a question is no stronger without its "?", and
     deletes no scraps of phrases. Protected words are kept, nothing is put inside them, and what would have gone with
-    them stays: "the" of "the Eiffel Tower". With a ``sureness`` above 0 what only the question says stays too; see
-    ``riseq.engine.rules.new_information``.
+    them stays: "the" of "the Eiffel Tower". With a ``sureness`` above 0 what only the question says stays too, where
+    the draft is not grounded, for which ``choose_phrases`` sees to it; see ``riseq.engine.rules.new_information``.
     """
     return [
         _decide_row(scores_WE[: len(draft.cuts)], draft, shift, sureness)
@@ -65,7 +67,7 @@ def _decide_row(scores_WE: ScoreArray, draft: Draft, shift: float, sureness: flo
         neighbours.undo_weak_runs(scores_WE, ops, shift)
     elif shift < 0:
         ops = _strengthen(scores_WE, ops, draft, words, shift)
-    if sureness > 0 and draft.dialogue.has_answers:
+    if sureness > 0 and draft.dialogue.has_answers and draft.condition is not Condition.GROUNDED:
         keep_new_information(scores_WE, ops, words, draft.dialogue, sureness)
     return ops
 
@@ -91,20 +93,43 @@ def _strengthen(scores_WE: ScoreArray, plain: Ops, draft: Draft, words: Sequence
 
 
 def choose_phrases(
-    batch: Batch, scores: BatchScores, phrases: PhraseVocabulary, layers: Sequence[Sequence[Ops]]
+    batch: Batch,
+    scores: BatchScores,
+    phrases: PhraseVocabulary,
+    layers: Sequence[Sequence[Ops]],
+    drafts: Sequence[Draft] = (),
 ) -> list[list[Choice]]:
     """Return for each layer of operations the edits of each row with their best phrases.
 
-    Phrases are scored once for all layers, and not at all where none is wanted.
+    Phrases are scored once for all layers, and not at all where none is wanted. Of the ``drafts`` that are grounded
+    what nobody said stays, and the name of one of two candidates.
     """
     spans_L = [[span for row, ops in enumerate(rows) for span in find_row_spans(batch, row, ops)] for rows in layers]
     best = _find_best_phrases(scores, [span for spans in spans_L for span in spans])
     counts = batch.words_B.tolist()
     scores_B = [scores_WE[:count].tolist() for scores_WE, count in zip(scores.edits_BWE, counts, strict=True)]
-    return [
-        _choose_layer(scores_B, phrases, rows, {(row, word): best[row, start, end] for row, word, start, end in spans})
-        for rows, spans in zip(layers, spans_L, strict=True)
-    ]
+    chosen = []
+    for rows, spans in zip(layers, spans_L, strict=True):
+        best_RW = {(row, word): best[row, start, end] for row, word, start, end in spans}
+        new = {key: phrases[phrase] for key, (phrase, _) in best_RW.items()}
+        kept = [
+            _keep_grounded(ops, draft, row, new) for row, (ops, draft) in enumerate(zip(rows, drafts, strict=False))
+        ]
+        chosen.append(_choose_layer(scores_B, phrases, kept or rows, best_RW))
+    return chosen
+
+
+def _keep_grounded(ops: Ops, draft: Draft, row: int, new: Mapping[tuple[int, int], tuple[str, ...]]) -> Ops:
+    """Return the operations without those that a grounded draft must not have, by what is ``new`` at row and word."""
+    words = draft.words[: len(ops)]
+    if draft.condition is not Condition.GROUNDED or not any(ops):
+        return ops
+    kept = list(ops)
+    phrases = [new.get((row, word), ()) if op != Op.KEEP else () for word, op in enumerate(ops)]
+    keep_unsaid(kept, words, phrases, draft.names, draft.question_words, draft.dialogue)
+    keep_candidates(kept, words, phrases, draft.dialogue)
+    undo_broken_runs(kept, words, phrases, draft.fixed)
+    return kept
 
 
 def find_row_spans(batch: Batch, row: int, ops: Ops) -> Iterator[Span]:
@@ -144,7 +169,7 @@ def _choose_layer(
     choices = []
     for row, (scores_WE, ops) in enumerate(zip(scores_B, rows, strict=True)):
         logs = [scores_E[op] for scores_E, op in zip(scores_WE, ops, strict=True)]
-        best_W = [best.get((row, word)) for word in range(len(ops))]
+        best_W = [best.get((row, word)) if op != Op.KEEP else None for word, op in enumerate(ops)]
         log_of_phrases = sum(float(np.log(one[1])) for one in best_W if one is not None)
         edits, joint = _combine(ops, [math.exp(log) for log in logs], best_W, phrases)
         features = measure_pass(scores_WE, ops, log_of_phrases)

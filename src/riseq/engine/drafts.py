@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
 
@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
 from riseq.engine.confidence import Calibration, PassFeatures
+from riseq.engine.dialogue import DialogueWords
 from riseq.engine.rules.agreement import fix_agreement
-from riseq.engine.rules.new_information import DialogueWords
+from riseq.engine.rules.broken_english import mend_phrases
+from riseq.engine.rules.pronouns import Pronouns, use_pronouns
 from riseq.engine.rules.stranded_words import fix_stranded_words
 from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, encode_context
 from riseq.text.lexicon import is_content, is_word
 from riseq.text.pieces import Pieces
 from riseq.text.realise import realise
 from riseq.text.words import forms, split
-from riseq.types import Simplification, Step
+from riseq.types import Simplification, Step, TextEdit
 
 LEAST_CONTEXT = UTTERANCE_PIECES + 2
 """How many pieces of the dialogue stay in sight, however long the question is."""
@@ -62,6 +64,8 @@ class Draft:
     """The words of each phrase that is left alone."""
     condition: Condition = Condition.GROUNDED
     """What the network is told of the words that may go."""
+    pronouns: Pronouns = ()
+    """The words of each name that has a pronoun of its own, and the pronoun."""
     steps: list[Step] = field(default_factory=list)
     log_probability: float | None = None
     """Of the edits of every pass so far together; None before the first."""
@@ -91,9 +95,19 @@ class Draft:
         return [False, *(self.text[word.start].isupper() and is_content(word.form) for word in split(self.text))]
 
     @property
+    def question_words(self) -> Collection[str]:
+        """The words of the question as it was asked: what a pass has put in may go again."""
+        return set(forms(self.question)) if self.steps else self.words
+
+    @property
     def barred(self) -> NDArray[np.bool_]:
         """Which edits at which words of ``text`` would touch what is protected."""
         return find_protected(self.words, self.protect)
+
+    @property
+    def fixed(self) -> frozenset[int]:
+        """The positions of protected words."""
+        return frozenset(np.flatnonzero(self.barred[:, Op.DELETE]).tolist()) if self.protect else frozenset()
 
     def advance(self, choice: Choice, pieces: Pieces) -> bool:
         """Apply the edits of one pass; return whether they changed anything."""
@@ -104,8 +118,10 @@ class Draft:
             return False
         unseen = self.unseen
         chosen = choice.edits + [KEEP] * unseen
-        fixed = frozenset(np.flatnonzero(self.barred[:, Op.DELETE]).tolist()) if self.protect else frozenset()
-        edits = fix_agreement(self.words, fix_stranded_words(self.words, chosen, fixed), fixed)
+        fixed, grounded = self.fixed, self.condition is Condition.GROUNDED
+        edits = mend_phrases(self.words, chosen, fixed) if grounded else chosen
+        edits = use_pronouns(self.words, fix_stranded_words(self.words, edits, fixed), self.pronouns)
+        edits = fix_agreement(self.words, edits, fixed)
         reached = apply(self.words, edits)
         # A mark alone is no question: an edit that would leave no word is not made.
         if reached == self.words or not any(is_word(word) for word in reached[1:]):
@@ -129,9 +145,12 @@ class Draft:
             confidence = calibration.rate(
                 self.pass_features, self.has_context, self.dialogue.has_answers, self.truncated
             )
-        return Simplification(
-            self.question, self.text, tuple(self.steps), self.truncated, confidence=confidence, probability=probability
-        )
+        steps = tuple(Step(step.text, tuple(map(self._refer, step.edits))) for step in self.steps)
+        return Simplification(self.question, self.text, steps, self.truncated, confidence, probability)
+
+    def _refer(self, edit: TextEdit) -> TextEdit:
+        mention = self.dialogue.find_mention(edit.old) if edit.old else None
+        return edit if mention is None else replace(edit, refers_to=mention)
 
 
 def start(
@@ -142,6 +161,7 @@ def start(
     protect: Sequence[Sequence[str]] = (),
     window: ContextWindow = PAPER_WINDOW,
     condition: Condition = Condition.GROUNDED,
+    pronouns: Pronouns = (),
 ) -> Draft:
     """Return the draft of a question that nothing was done to.
 
@@ -159,7 +179,7 @@ def start(
     truncated = encoded.truncated or len(cuts) < len(words)
     said = DialogueWords(context)
     begun = encoded.ids, has_context, truncated, room, question, words, cuts
-    return Draft(question, context, said, *begun, protect, condition)
+    return Draft(question, context, said, *begun, protect, condition, pronouns)
 
 
 def find_protected(words: Sequence[str], protect: Iterable[Sequence[str]]) -> NDArray[np.bool_]:

@@ -92,7 +92,8 @@ class Simplifier:
         returns the question unchanged, 0.5 takes the network's own choices, 1 gives the shortest form; a higher one
         never keeps more words in the first pass. ``protect`` names words that are left as they are wherever they
         stand. ``n_best`` above 1 fills the result's ``alternatives``. ``max_passes`` is the engine's where it is None.
-        ``guard`` keeps what only the question says unless the network is sure that it may go.
+        ``grounded``, the default, drops only what the dialogue has said; without it ``guard`` keeps what only the
+        question says unless the network is sure that it may go. ``pronouns`` has those that people go by.
         """
         return self._edit([read_item((question, context))], Controls.of(controls, **options))[0]
 
@@ -132,9 +133,9 @@ class Simplifier:
 
     def _draft(self, asked: Sequence[Asked], controls: Controls) -> list[Draft]:
         room = self.backend.max_pieces
-        protect = controls.protected_words()
+        protect, pronouns = controls.protected_words(), controls.pronoun_words()
         told = Condition.GROUNDED if controls.grounded else Condition.UNKNOWN
-        drafts = [start(*one, self.pieces, room, protect, self.window, told) for one in asked]
+        drafts = [start(*one, self.pieces, room, protect, self.window, told, pronouns) for one in asked]
         active = [draft for draft in drafts if draft.editable]
         # Strength 0 leaves the question as it is.
         passes = (controls.max_passes or self.max_passes) if controls.strength > 0 else 0
@@ -166,7 +167,7 @@ class Simplifier:
             shift += self.calibration.later if number else 0.0
             sureness = self.calibration.sureness if controls.guard else 0.0
         ops = decide(scores.edits_BWE, drafts, shift, sureness)
-        (choices,) = choose_phrases(batch, scores, self.phrases, [ops])
+        (choices,) = choose_phrases(batch, scores, self.phrases, [ops], drafts)
         if controls.n_best > 1:
             add_variants(batch, scores, self.phrases, drafts, ops, self.pieces, self.calibration)
         return [draft for draft, choice in zip(drafts, choices, strict=True) if draft.advance(choice, self.pieces)]

@@ -43,7 +43,7 @@ def add_variants(
         [others[layer] if layer < len(others) else ops for others, ops in zip(variants, chosen, strict=True)]
         for layer in range(max(map(len, variants)))
     ]
-    for layer, choices in enumerate(choose_phrases(batch, scores, phrases, layers)):
+    for layer, choices in enumerate(choose_phrases(batch, scores, phrases, layers, drafts)):
         for draft, choice, others in zip(drafts, choices, variants, strict=True):
             if layer >= len(others):
                 continue

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from riseq import __version__
 from riseq.controls import ControlOptions, Controls
+from riseq.data.dialogue import read_context
 from riseq.engine.simplifier import Simplifier
 from riseq.extras import needs_extra
 from riseq.terminal.results import explain as show
@@ -65,7 +66,8 @@ def build_server(model: str | Path | None = None, threads: int | None = None) ->
         """Show pass by pass how a question becomes conversational, each edit with its probability."""
         page = StringIO()
         console = Console(file=page, width=1_000, highlight=False, markup=False, emoji=False)
-        show(console, ask(question, context, **options))
+        result = ask(question, context, **options)
+        show(console, result, read_context(context))
         return page.getvalue()
 
     return server

@@ -97,6 +97,7 @@ CONTROL_TYPES: Mapping[str, Any] = {
     ],
     "max_passes": Annotated[int, Field(ge=1, le=MOST_PASSES), _WHOLE] | None,
     "n_best": Annotated[int, Field(ge=1, le=MAX_N_BEST), _WHOLE],
+    "pronouns": Annotated[dict[str, Literal["he", "she", "they", "it"]] | list[str], Field(max_length=MAX_PROTECTED)],
 }
 """The controls whose values the server limits, or JSON writes in another type; all others are as in ``Controls``."""
 
@@ -160,6 +161,14 @@ class SimplifyRequest(RootModel[OneOrMany]):
     """One question, or many under ``items``."""
 
 
+class MentionOut(BaseModel):
+    """A place in the dialogue: the characters from start to end of one of its utterances."""
+
+    utterance: int = Field(description="The index of the utterance, oldest first, from 0; a turn with its answer is 2.")
+    start: int
+    end: int
+
+
 class EditOut(BaseModel):
     """One change of words: ``before[start:end]``, which was ``old``, became ``new``."""
 
@@ -169,6 +178,7 @@ class EditOut(BaseModel):
     old: str
     new: str
     probability: float | None = Field(description="How probable the model holds this edit.")
+    refers_to: MentionOut | None = Field(description="What was said before that lets the old words go, if known.")
 
 
 class StepOut(BaseModel):
@@ -273,12 +283,12 @@ class ReadinessOut(BaseModel):
 
 
 def write_result(result: Simplification) -> dict[str, Any]:
-    """Return the result as it goes over the wire: ``to_dict``, what follows from it, and probabilities not known."""
+    """Return the result as it goes over the wire: ``to_dict``, what follows from it, and what is not known."""
     values = result.to_dict()
     for form in (values, *values["alternatives"]):
         form["changed"] = form["text"] != result.question
         before = result.question
         for step in form["steps"]:
             step["before"], before = before, step["text"]
-            step["edits"] = [{"probability": None, **edit} for edit in step["edits"]]
+            step["edits"] = [{"probability": None, "refers_to": None, **edit} for edit in step["edits"]]
     return values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -85,14 +85,21 @@ def _passes(result: Simplification, marked: bool) -> Iterator[Text]:
         before = step.text
 
 
-def explain(console: Console, result: Simplification) -> None:
-    """Print the question, each pass with its edits as ``show`` has them, the result, its confidence and other forms."""
+def explain(console: Console, result: Simplification, context: Sequence[str] = ()) -> None:
+    """Print the question, each pass and its edits, and the result; in colours, or marked ``[-old-]{+new+}``.
+
+    Below an edit stands what it refers to in the utterances of ``context``; at the end stand the confidence and the
+    alternatives, where they are known.
+    """
     _print(console, "question", Text(result.question))
     before = result.question
     for number, step in enumerate(result.steps, 1):
         _print(console, f"pass {number}", mark_edits(before, step.edits, needs_marks(console)))
         for edit in step.edits:
             _print(console, "", _describe(edit))
+            if (said := edit.refers_to) and said.utterance < len(context):
+                mention = context[said.utterance][said.start : said.end]
+                _print(console, "", Text(f'      refers to "{mention}" (utterance {said.utterance + 1})', style="dim"))
         before = step.text
     if not result.steps:
         _print(console, "", Text("nothing to edit", style="dim"))

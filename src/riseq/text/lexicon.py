@@ -1,13 +1,19 @@
 """The English words that rules and measures go by: every list of words in riseq, each named once.
 
 A word is content where it has a letter or digit and is not of the closed classes: articles, pronouns, prepositions,
-conjunctions, auxiliaries, question words, and a few adverbs and particles. Nothing is imported here, so that any room
-may read it.
+conjunctions, auxiliaries, question words, and a few adverbs and particles. No other room is imported here, so that any
+room may read it.
 """
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import NamedTuple
+
+_VERB_FORM = re.compile(r"(?=.{3,}(?:ing|ed)$)(?!.*eed$)(.*[aeiouy].*)(?:ing|ed)")
+_DOUBLED = re.compile(r"([^lsz])\1$")
+_PLURAL = re.compile(r"(.{3,}?)(?:(?<=[sxzio])es|(?<=[cs]h)es|(?<![su])s)")
 
 
 def _list(words: str) -> frozenset[str]:
@@ -28,9 +34,11 @@ SHE = Pronoun("she", "her", "her", "hers")
 IT = Pronoun("it", "it", "its", "its")
 THEY = Pronoun("they", "them", "their", "theirs")
 _THIRD_PERSON = (HE, SHE, IT, THEY)
+PERSONAL_PRONOUNS = {one.subject: one for one in _THIRD_PERSON}
+PERSONAL_FORMS = frozenset(form for one in _THIRD_PERSON for form in one)
 
 DEMONSTRATIVES = frozenset({"this", "that", "these", "those"})
-PRONOUNS = frozenset(form for pronoun in _THIRD_PERSON for form in pronoun) | DEMONSTRATIVES | {"one", "ones", "there"}
+PRONOUNS = PERSONAL_FORMS | DEMONSTRATIVES | {"one", "ones", "there"}
 """What refers back to something in the dialogue."""
 POSSESSIVES = {form: (one.possessive, one.alone) for one in _THIRD_PERSON for form in one[:3]}
 """The possessive of each form of a pronoun, before a noun and alone."""
@@ -61,6 +69,10 @@ PHRASE_OPENERS = (
 """Words that begin a phrase of their own: a run of deletions is looked at phrase by phrase."""
 CONJUNCTIONS = frozenset({"and", "or", ",", "&"})
 """What joins two subjects to one that is many, marks among them."""
+JOINTS = frozenset({"and", "or", "vs", "versus", "&", ","})
+"""What stands between two things that a dialogue sets side by side."""
+NAME_JOINTS = frozenset({"of", "the", "and", "for", "&", "-"})
+"""What may stand inside a name, and counts for nothing in its acronym."""
 AFTER_OBJECT = _list("? . , ! in on at to for from with by after before during when while as and or about")
 """What can follow an object and hardly a possessor or a subject."""
 
@@ -70,6 +82,9 @@ SECOND_VERBS = frozenset({"be", "been", "become", "get", "have"})
 SINGULAR_TO_PLURAL = {"is": "are", "was": "were", "has": "have", "does": "do"}
 SINGULAR_TO_PLURAL_NOT = {"isn": "aren", "wasn": "weren", "hasn": "haven", "doesn": "don"}
 """The same before "'t"."""
+
+LINKS = PREPOSITIONS | AUXILIARIES | _list("than to be been being as into under besides between around since until")
+"""Small words that tie what stands before them to what comes after."""
 
 QUESTION_WORDS = frozenset({"who", "whom", "whose", "what", "which", "when", "where", "why", "how"})
 OBJECT_QUESTION_WORDS = frozenset({"what", "who", "whom", "which"})
@@ -104,10 +119,25 @@ same
 """
 CLOSED_CLASS = _list(
     f"""{_IN_BOTH}
-    i myself yourself yourselves ourselves beside till toward towards others else very ever again already own
-    s t d ll m re ve n"""
+    i myself yourself yourselves ourselves aside apart beside till toward towards others else very ever again already
+    own s t d ll m re ve n isn aren wasn weren don doesn didn haven hasn hadn couldn wouldn shouldn"""
 )
 """The closed classes: words that hold a text together and are not what it is about."""
+NUMBERS = _list(
+    """two three four five six seven eight nine ten twelve hundred thousand million billion half first second third
+    fourth fifth last next latest previous"""
+)
+_IRREGULAR = dict(
+    pair.split(":")
+    for pair in _list(
+        """children:child men:man women:woman won:win wrote:write took:take taken:take went:go goes:go came:come
+        got:get built:build bought:buy sold:sell left:leave ran:run led:lead lost:lose met:meet paid:pay said:say
+        gave:give saw:see sent:send spoke:speak spent:spend taught:teach told:tell began:begin became:become
+        chose:choose fell:fall
+        felt:feel found:find held:hold kept:keep knew:know brought:bring made:make used:use using:use"""
+    )
+)
+"""Forms of a word that no ending tells."""
 NEVER_NAMES = _list(
     f"""{_IN_BOTH}
     none someone anyone everyone something anything everything nothing unless aside apart regarding concerning according
@@ -131,6 +161,21 @@ def is_content(form: str) -> bool:
     return form not in CLOSED_CLASS and is_word(form)
 
 
+def is_number(form: str) -> bool:
+    """Return whether ``form`` is a number or says which one: 2, 1990s, two, second, next."""
+    return form[0].isdigit() or form in NUMBERS
+
+
+@lru_cache(maxsize=1 << 16)
 def find_stem(form: str) -> str:
-    """Return the form without a plural's s, so that film and films are one word."""
-    return form[:-1] if len(form) > 3 and form.endswith("s") else form
+    """Return what the forms of a word share: film, films; study, studied; make, making; write, wrote.
+
+    It need be no word, and goes by letters alone: news and new are one.
+    """
+    form = _IRREGULAR.get(form, form)
+    if found := _VERB_FORM.fullmatch(form):
+        form = _DOUBLED.sub(r"\1", found[1])  # planned, running; but pulled, pressing, buzzed
+    elif found := _PLURAL.fullmatch(form):
+        form = found[1]
+    form = form[:-1] if len(form) > 3 and form.endswith("e") else form
+    return f"{form[:-1]}i" if len(form) > 2 and form.endswith("y") else form

@@ -1,36 +1,57 @@
-"""A guard against lost information: what only the question says stays, unless the network is sure that it may go.
+"""What only the question says stays: a person leaves out what the dialogue has said.
 
-A person leaves out what the dialogue has said. So a phrase is looked at again before it goes where none of its content
-words stands anywhere in the dialogue: "the weather like in Nairobi [in July]". Where a dialogue has questions only,
-its answers were heard but are not here, and a word's absence says nothing: there the guard stands back.
+Where the network is told to be grounded this is a law: no content word goes unless the dialogue said it, by its stem or
+as an acronym, or it is an ordinary word before a noun that the dialogue said ("the [new] iPhone"). Else it is a guard:
+a phrase is looked at again where none of its content words stands anywhere in the dialogue, "the weather like in
+Nairobi [in July]", and goes if the network is sure. Where a dialogue has questions only, its answers were heard but
+are not here, and a word's absence says nothing: there the guard stands back, and the law does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Collection, Iterator, Sequence
 
 from riseq.core.edits import GONE, Op, Ops, find_runs, set_run, split_run
 from riseq.engine.backends import ScoreArray
-from riseq.text.lexicon import PHRASE_OPENERS, QUESTION_STARTS, find_stem, is_content
-from riseq.text.words import forms
+from riseq.engine.dialogue import DialogueWords, find_initials
+from riseq.text.lexicon import PHRASE_OPENERS, find_stem, is_content, is_number
 
 
-class DialogueWords:
-    """What a dialogue has said: the stems of its words, made when first asked for."""
+def keep_unsaid(
+    ops: Ops,
+    words: Sequence[str],
+    phrases: Sequence[Sequence[str]],
+    names: Sequence[bool],
+    question: Collection[str],
+    dialogue: DialogueWords,
+) -> None:
+    """Keep, in place, each phrase that would go with a content word of the ``question`` that nobody said.
 
-    def __init__(self, context: Sequence[str]) -> None:
-        """Read the utterances, whether the network sees them or not."""
-        self._context = context
-        self.has_answers = not all(map(_is_question, context))
-        """Whether any utterance is no question."""
+    A word that stays elsewhere, or comes back in one of the ``phrases`` put in, is not lost.
+    """
+    kept = {find_stem(word) for word, op in zip(words, ops, strict=True) if op not in GONE}
+    for phrase in list(find_phrases(ops, words, front=True)):
+        stays = kept.union(map(find_stem, phrases[phrase.start]))
+        content = [index for index in range(phrase.start, phrase.stop) if is_content(words[index])]
+        named = [index for index in content if names[index]]
+        spelled = named if len(named) > 1 and find_initials(words[index] for index in named) in dialogue else ()
+        for index in content:
+            known = words[index] in dialogue or find_stem(words[index]) in stays or words[index] not in question
+            if not (known or index in spelled or _is_licensed(index, phrase.stop, words, names, dialogue)):
+                set_run(ops, phrase, Op.KEEP)
+                break
 
-    @cached_property
-    def _stems(self) -> frozenset[str]:
-        return frozenset(find_stem(word) for text in self._context for word in forms(text))
 
-    def __contains__(self, form: str) -> bool:
-        return find_stem(form) in self._stems
+def _is_licensed(index: int, stop: int, words: Sequence[str], names: Sequence[bool], dialogue: DialogueWords) -> bool:
+    """Return whether an unsaid word is short for a said name, or stands before a said noun and is no news."""
+    if dialogue.spells_out(words[index]):
+        return True
+    head = index
+    while head + 1 < stop and is_content(words[head + 1]):
+        head += 1
+    if head == index or is_number(words[index]) or names[index] > names[head]:
+        return False
+    return dialogue.says_head(words[head], words[index:head])
 
 
 def keep_new_information(
@@ -41,7 +62,7 @@ def keep_new_information(
     It goes all the same where the edits of its content words are on average ``sureness`` better than keeping them, by
     their log-odds.
     """
-    for phrase in _find_phrases(ops, words):
+    for phrase in find_phrases(ops, words):
         content = [index for index in range(phrase.start, phrase.stop) if is_content(words[index])]
         if not content:
             continue
@@ -50,21 +71,14 @@ def keep_new_information(
             set_run(ops, phrase, Op.KEEP)
 
 
-def _find_phrases(ops: Ops, words: Sequence[str]) -> Iterator[slice]:
-    """Yield where phrases go: a run of SUBSTITUTEs as a whole, one of DELETEs from opener to opener."""
+def find_phrases(ops: Ops, words: Sequence[str], front: bool = False) -> Iterator[slice]:
+    """Yield where phrases go: a run of SUBSTITUTEs, or one at the ``front``, as a whole, one of DELETEs by its openers."""
 
     def opens(index: int) -> bool:
         return words[index] in PHRASE_OPENERS and words[index - 1] not in PHRASE_OPENERS
 
     for run in find_runs(ops, GONE, alike=True):
-        if ops[run.start] == Op.DELETE:
+        if ops[run.start] == Op.DELETE and not (front and run.start == 1):
             yield from split_run(run, opens)
         else:
             yield run
-
-
-def _is_question(utterance: str) -> bool:
-    if "?" in utterance:
-        return True
-    words = utterance.split(maxsplit=1)
-    return not words or words[0].strip("\"'").lower() in QUESTION_STARTS

@@ -1,5 +1,6 @@
-// A pass as a line of text with its edits in place, each one a button that tells how probable it was.
+// A pass as a line of text with its edits in place, each one a button that tells how probable it was and what it meant.
 import { byId, make, meter, percent } from "./dom.js";
+import { lightMention } from "./turns.js";
 
 const NAMES = { delete: "Dropped", insert: "Added", substitute: "Replaced" };
 const tip = byId("tip");
@@ -49,10 +50,12 @@ function makeEdit(edit, space) {
 function describe(edit) {
   const what = edit.op === "substitute" ? `“${edit.old}” with “${edit.new}”` : `“${edit.old || edit.new}”`;
   const sure = typeof edit.probability === "number" ? `, probability ${percent(edit.probability)}` : "";
-  return `${NAMES[edit.op] ?? edit.op} ${what}${sure}`;
+  const refers = edit.refers_to ? `, refers to turn ${edit.refers_to.utterance + 1}` : "";
+  return `${NAMES[edit.op] ?? edit.op} ${what}${sure}${refers}`;
 }
 
 function showTip(button, edit) {
+  lightMention(edit.refers_to);
   const what = edit.op === "substitute" ? `${edit.old} → ${edit.new}` : edit.old || edit.new;
   const known = typeof edit.probability === "number";
   const row = known ? [meter(edit.probability), `${percent(edit.probability)} probable`] : ["probability not known"];
@@ -69,9 +72,10 @@ function showTip(button, edit) {
   tip.style.setProperty("--y", `${above > EDGE_PX ? above : line.bottom + GAP_PX}px`);
 }
 
-/** Take the probability away. */
+/** Take the probability away, and the light off what was meant. */
 export function hideTip() {
   tip.hidden = true;
+  lightMention(null);
 }
 
 addEventListener("scroll", hideTip, { passive: true, capture: true });

@@ -97,6 +97,22 @@ function makeBubble(turn) {
   return { id, element, text, show };
 }
 
+/** Light up the mention {utterance, start, end} in the dialogue, or none. */
+export function lightMention(mention) {
+  list.querySelector(".mention")?.remove();
+  // Empty turns are not said, nor are the spaces around a turn; see makeRequest.
+  const said = mention && drawn.filter(({ text }) => text.value.trim())[mention.utterance];
+  if (!said) return;
+  const { value } = said.text;
+  const characters = Array.from(value.trim());
+  const parts = [characters.slice(0, mention.start), characters.slice(mention.start, mention.end)];
+  const [before, meant] = parts.map((part) => part.join(""));
+  const space = value.slice(0, value.length - value.trimStart().length);
+  const layer = make("div", { class: "bubble mention", "aria-hidden": "true" }, space + before, make("mark", {}, meant));
+  layer.style.setProperty("width", `${said.text.offsetWidth}px`);
+  said.element.append(layer);
+}
+
 const findPlace = (id) => state().turns.findIndex((turn) => turn.id === id);
 
 function changeSpeaker(id) {

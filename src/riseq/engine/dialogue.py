@@ -1,0 +1,122 @@
+"""What a dialogue has said: its words by stem, its acronyms, and the mention that an edit goes back to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+from riseq.text.lexicon import ENDS, NAME_JOINTS, QUESTION_STARTS, find_stem, is_content
+from riseq.text.words import Word, forms, split
+from riseq.types import Mention
+
+
+class DialogueWords:
+    """What a dialogue has said, whether the network sees it or not; each view of it is made when first asked for."""
+
+    def __init__(self, context: Sequence[str]) -> None:
+        """Read the utterances, oldest first."""
+        self.context = context
+        self.has_answers = not all(map(_is_question, context))
+        """Whether any utterance is no question."""
+        self._mentions: dict[str, Mention | None] = {}
+
+    def __contains__(self, form: str) -> bool:
+        return find_stem(form) in self._said
+
+    @cached_property
+    def stems(self) -> list[list[str]]:
+        """The stems of each utterance's words."""
+        return [list(map(find_stem, forms(text))) for text in self.context]
+
+    @cached_property
+    def _said(self) -> frozenset[str]:
+        return frozenset(stem for stems in self.stems for stem in stems)
+
+    @cached_property
+    def _names(self) -> list[tuple[int, list[Word]]]:
+        """The names of several words, the latest first, each with its utterance's index."""
+        indexed = reversed(list(enumerate(self.context)))
+        return [(index, name) for index, text in indexed for name in _find_names(text) if len(name) > 1]
+
+    def spells_out(self, form: str) -> bool:
+        """Return whether ``form`` is short for a name: mit for the Massachusetts Institute of Technology."""
+        return self._find_spelled(form) is not None
+
+    def says_head(self, head: str, group: Iterable[str]) -> bool:
+        """Return whether the noun ``head`` was said alone or after ``group``: "throat cancer" says no "lung cancer"."""
+        wanted, own = find_stem(head), set(map(find_stem, group))
+        for text, stems in zip(self.context, self.stems, strict=True):
+            words = split(text) if wanted in stems else []
+            for index, word in enumerate(words):
+                before = words[max(index - 1, 0)]
+                # A name follows any ordinary word: "know Gerwig".
+                apart = stems[index - 1] in own or text[before.start].isupper() < text[word.start].isupper()
+                if stems[index] == wanted and (index == 0 or apart or not is_content(before.form)):
+                    return True
+        return False
+
+    def find_mention(self, old: str) -> Mention | None:
+        """Return the mention that says the most content words of ``old``; of several the latest, the closest one."""
+        if old not in self._mentions:
+            content = list(filter(is_content, forms(old)))
+            self._mentions[old] = self._find_mention(content) if content else None
+        return self._mentions[old]
+
+    def _find_mention(self, content: Sequence[str]) -> Mention | None:
+        wanted = set(map(find_stem, content))
+        if len(content) > 1:
+            wanted.add(find_initials(content))
+        found = [
+            (len(wanted.intersection(stems[first:stop])), index, first - stop, first)
+            for index, stems in enumerate(self.stems)
+            for first, stop in _find_stretches(stems, wanted)
+        ]
+        if not found:
+            return next(filter(None, map(self._find_spelled, content)), None)
+        _, index, length, first = max(found)
+        words = split(self.context[index])[first : first - length]
+        return Mention(index, words[0].start, words[-1].end)
+
+    def _find_spelled(self, form: str) -> Mention | None:
+        if form.isalpha() and len(form) > 1:
+            for index, name in self._names:
+                if find_initials(word.form for word in name).endswith(form):
+                    return Mention(index, name[-len(form)].start, name[-1].end)
+        return None
+
+
+def find_initials(words: Iterable[str]) -> str:
+    """Return the first letters of ``words`` as one word."""
+    return "".join(word[0] for word in words)
+
+
+def _find_stretches(stems: Sequence[str], wanted: set[str]) -> Iterator[tuple[int, int]]:
+    """Yield where a stretch of words begins and stops that says ``wanted`` ones, and small words between them."""
+    first = stop = None
+    for index, stem in enumerate([*stems, "."]):
+        if stem in wanted:
+            first, stop = index if first is None else first, index + 1
+        elif first is not None and stop is not None and (stem in ENDS or is_content(stem)):
+            yield first, stop
+            first = None
+
+
+def _find_names(text: str) -> Iterator[list[Word]]:
+    """Yield the names in ``text``: neighbouring words with capitals, and small ones between them left out."""
+    name: list[Word] = []
+    for word in split(text):
+        if is_content(word.form) and text[word.start].isupper():
+            name.append(word)
+        elif word.form not in NAME_JOINTS:
+            if name:
+                yield name
+            name = []
+    if name:
+        yield name
+
+
+def _is_question(utterance: str) -> bool:
+    if "?" in utterance:
+        return True
+    words = utterance.split(maxsplit=1)
+    return not words or words[0].strip("\"'").lower() in QUESTION_STARTS

@@ -1,0 +1,30 @@
+"""The pronouns people go by, role by role."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.rules.test_broken_english import read, show
+from riseq.engine.rules.agreement import fix_agreement
+from riseq.engine.rules.pronouns import use_pronouns
+
+CASES = [
+    ("How many goals did [Alex Morgan|he] score?", "she", "how many goals did she score", "a subject"),
+    ("Who plays with [Alex Morgan|him]?", "she", "who plays with her", "an object after a preposition"),
+    ("Who beat [Alex|it] in May?", "they", "who beat them in may", "a part of the name, an object"),
+    ("Is [Alex Morgan's|his] team good?", "she", "is her team good", "an owner"),
+    ("Is the goal [Alex Morgan's|his]?", "she", "is the goal hers", "an owner without a noun"),
+    ("Does [Alex Morgan|she] play?", "they", "do they play", "the verb agrees"),
+    ("Who is [Alex Morgan|he]?", "she", "who is she", "after is it is no object"),
+    ("Where does [Morgan's team|it] play?", "she", "where does it play", "the team is not she"),
+    ("Where does [Ada|she] play?", "he", "where does she play", "somebody else"),
+    ("Where does [Alex Morgan|this player] play?", "she", "where does this player play", "no pronoun"),
+]
+
+
+@pytest.mark.parametrize(("marked", "pronoun", "expected", "why"), CASES, ids=[case[3] for case in CASES])
+def test_cases(marked: str, pronoun: str, expected: str, why: str) -> None:
+    words, edits = read(marked)
+    assert show(words, fix_agreement(words, use_pronouns(words, edits, [(("alex", "morgan"), pronoun)]))) == expected, (
+        why
+    )
