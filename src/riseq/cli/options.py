@@ -41,7 +41,10 @@ SystemOption = Annotated[
 ModelOption = Annotated[
     Path | None,
     typer.Option(
-        "--model", "-m", metavar="MODEL", help="A model's folder, or its name on the Hugging Face hub (owner/name)."
+        "--model",
+        "-m",
+        metavar="MODEL",
+        help="default, large, a model's folder, or its name on the Hugging Face hub (owner/name).",
     ),
 ]
 ContextOption = Annotated[
