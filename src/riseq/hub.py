@@ -1,18 +1,22 @@
-"""Where models are: a folder, the one that ships with riseq, or the Hugging Face hub."""
+"""Where models are: a folder, those that ship with riseq, or the Hugging Face hub."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from riseq.types import InputError
 
 _PACKAGE = Path(__file__).resolve().parent
 _SHIPPED = Path("models", "default")
+_LARGE_PACKAGE = "riseq_large"
+_LARGE = Path("models", "large", _LARGE_PACKAGE, "large")
+"""The large model in a checkout; installed, it is a package of its own."""
 _EXAMPLES = Path("examples")
 MODEL_FOLDER = "the folder of a riseq model"
-_MODEL = f"{MODEL_FOLDER}, or the name of one on the Hugging Face hub (owner/name)"
+_MODEL = f"{MODEL_FOLDER}, 'default', 'large', or the name of one on the Hugging Face hub (owner/name)"
 _MODEL_FILES = ("*.json", "*.onnx", "*.onnx.data", "*.safetensors", "*.txt", "README.md")
 """What a model's folder may have, exported or not."""
 _PRETRAINED = "a folder with an encoder, or a hub id such as 'thenlper/gte-small'"
@@ -28,8 +32,22 @@ def find_default_model() -> Path | None:
     """Return the folder of the packaged model, or of the checkout's; None where there is none."""
     if (_PACKAGE / _SHIPPED).is_dir():
         return _PACKAGE / _SHIPPED
+    return _find_in_checkout(_SHIPPED)
+
+
+def find_large_model() -> Path:
+    """Return the folder of the large model: the installed package's, or the checkout's."""
+    spec = find_spec(_LARGE_PACKAGE)
+    installed = Path(spec.origin).parent / _LARGE.name if spec is not None and spec.origin else None
+    found = installed if installed is not None and installed.is_dir() else _find_in_checkout(_LARGE)
+    if found is None:
+        raise InputError("large: this model is not installed; in a checkout of riseq: pip install ./models/large")
+    return found
+
+
+def _find_in_checkout(path: Path) -> Path | None:
     root = _find_checkout()
-    return root / _SHIPPED if root is not None and (root / _SHIPPED).is_dir() else None
+    return root / path if root is not None and (root / path).is_dir() else None
 
 
 def find_examples() -> list[Path]:
@@ -41,7 +59,12 @@ def find_examples() -> list[Path]:
 
 
 def find_model(name: str | Path) -> Path:
-    """Return the folder that ``name`` is, or the one that the hub's model of that name was fetched to."""
+    """Return the folder that ``name`` is, that of the shipped model called so, or where the hub's was fetched to."""
+    if str(name) in ("default", "large") and not Path(name, "config.json").is_file():
+        found = find_default_model() if str(name) == "default" else find_large_model()
+        if found is None:
+            raise InputError("default: no model ships with this riseq; name the folder of one")
+        return found
     return _find(name, _HUB_NAME, _MODEL_FILES, _MODEL)
 
 

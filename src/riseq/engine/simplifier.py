@@ -62,7 +62,7 @@ class Simplifier:
     ) -> Simplifier:
         """Return the engine for the model in ``folder``, an exported one or a checkpoint; else for the one that ships.
 
-        ``folder`` may also be the name of a model on the Hugging Face hub; see ``riseq.hub``.
+        ``folder`` may also be ``"default"``, ``"large"`` or the name of a model on the Hugging Face hub.
         ``threads`` is how many cores one call may use, all of them where it is None. Without ``calibrated`` the model's
         calibration is left aside: every pass is taken, there is no guard, and no result has a confidence.
         """

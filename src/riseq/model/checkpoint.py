@@ -16,12 +16,31 @@ from torch import Tensor
 
 from riseq.core.phrases import PhraseVocabulary
 from riseq.files import make_folder
-from riseq.hub import MODEL_FOLDER, check_files
-from riseq.model.folder import FORMAT, LAYOUT, read_config, read_phrases, write_facts, write_vocabularies
+from riseq.hub import MODEL_FOLDER, check_files, find_model
+from riseq.model.folder import (
+    FORMAT,
+    LAYOUT,
+    is_exported,
+    load_exported,
+    read_config,
+    read_phrases,
+    write_facts,
+    write_vocabularies,
+)
+from riseq.model.graph_weights import read_weights
 from riseq.model.network import NetworkConfig, RiseNetwork
 from riseq.model.transformer import BackboneConfig
 from riseq.text.pieces import Pieces
 from riseq.types import InputError
+
+_OWN_FIELDS = {"format", "network", "cls_id", "phrases", "digests"} | {
+    "precision",
+    "pieces",
+    "max_pieces",
+    "span_pieces",
+    "checksums",
+}
+"""What a config says of the folder itself, a checkpoint's or an exported model's; the rest is known of its making."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,28 +75,50 @@ def load_checkpoint(folder: str | Path) -> Checkpoint:
     folder = Path(folder)
     check_files(folder, (LAYOUT.config, LAYOUT.weights, LAYOUT.phrases, LAYOUT.vocabulary), MODEL_FOLDER)
     config = read_config(folder, {"digests": dict}, digests={})  # the first checkpoints have none
-    try:
-        shape = dict(config["network"])
-        network_config = NetworkConfig(**{**shape, "backbone": BackboneConfig(**shape["backbone"])})
-        cls_id = config["cls_id"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{folder / LAYOUT.config}: not the shape of a network ({error})") from error
+    network_config, cls_id = _read_shape(folder, config)
     phrases = read_phrases(folder / LAYOUT.phrases)
     pieces = Pieces.load(folder / LAYOUT.vocabulary)
     _check_parts(folder, config, network_config, phrases, pieces)
-    with torch.device("meta"):
-        network = RiseNetwork(network_config, cls_id)
-    tensors = load_weights(folder / LAYOUT.weights)
-    network = network.to_empty(device="cpu")
-    network.reset_buffers()
+    network = _open_network(network_config, cls_id)
     try:
-        network.load_state_dict(tensors)
+        network.load_state_dict(load_weights(folder / LAYOUT.weights))
     except RuntimeError as error:
         first = str(error).splitlines()[1].strip()
         raise InputError(f"{folder}: weights and config don't belong together ({first})") from error
     _check_digest(folder, config, LAYOUT.weights)
-    facts = {k: v for k, v in config.items() if k not in ("format", "network", "cls_id", "phrases", "digests")}
-    return Checkpoint(network.eval(), phrases, pieces, facts)
+    return Checkpoint(network.eval(), phrases, pieces, _read_facts(config))
+
+
+def load_trained(name: str | Path) -> Checkpoint:
+    """Return the model called ``name``: a checkpoint, or an exported one, its int8 as the floats it stands for."""
+    folder = find_model(name)
+    if not is_exported(folder):
+        return load_checkpoint(folder)
+    exported = load_exported(folder)
+    network = _open_network(*_read_shape(folder, {**exported.config, "cls_id": exported.pieces.cls_id}))
+    network.load_state_dict(read_weights(folder, network.state_dict()))
+    return Checkpoint(network.eval(), exported.phrases, exported.pieces, _read_facts(exported.config))
+
+
+def _read_shape(folder: Path, config: Mapping[str, Any]) -> tuple[NetworkConfig, int]:
+    try:
+        shape = dict(config["network"])
+        return NetworkConfig(**{**shape, "backbone": BackboneConfig(**shape["backbone"])}), config["cls_id"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{folder / LAYOUT.config}: not the shape of a network ({error})") from error
+
+
+def _read_facts(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: fact for name, fact in config.items() if name not in _OWN_FIELDS}
+
+
+def _open_network(config: NetworkConfig, cls_id: int) -> RiseNetwork:
+    """Return a network whose weights are still to be filled."""
+    with torch.device("meta"):
+        network = RiseNetwork(config, cls_id)
+    network = network.to_empty(device="cpu")
+    network.reset_buffers()
+    return network
 
 
 def _check_parts(

@@ -30,6 +30,8 @@ from riseq.types import InputError
 
 OPSET = 20
 PRECISIONS = ("int8", "float32")
+LARGEST_FILE = 95_000_000
+"""Bytes; a larger graph has its table of pieces beside it, for code hosts take no larger files."""
 ENCODER_INPUTS = ("ids", "types", "mask", "firsts", "condition")
 ENCODER_OUTPUTS = ("edits", "states", "pieces")
 PHRASER_INPUTS = ("states", "pieces", "mask", "rows", "places", "lengths")
@@ -77,7 +79,8 @@ def _describe(checkpoint: Checkpoint, precision: str, work: Path) -> dict[str, o
         "span_pieces": MAX_SPAN_PIECES,
         "checksums": {
             name: checksum((work / name).read_bytes())
-            for name in (LAYOUT.encoder, LAYOUT.phraser, LAYOUT.phrases, LAYOUT.vocabulary)
+            for name in (LAYOUT.encoder, LAYOUT.table, LAYOUT.phraser, LAYOUT.phrases, LAYOUT.vocabulary)
+            if (work / name).is_file()
         },
         "network": dataclasses.asdict(config),
     }
@@ -98,6 +101,17 @@ def _write_graphs(checkpoint: Checkpoint, work: Path, precision: str, reduce_ran
             (work / name).rename(float_graph)
             quantise_graph(float_graph, work / name, reduce_range)
             float_graph.unlink()
+    if (work / LAYOUT.encoder).stat().st_size > LARGEST_FILE:
+        _split_table(work / LAYOUT.encoder)
+
+
+def _split_table(path: Path) -> None:
+    """Move the largest tensor of the graph at ``path`` into a file beside it."""
+    import onnx
+
+    model = onnx.load(path)
+    largest = max(len(one.raw_data) for one in model.graph.initializer)
+    onnx.save_model(model, path, save_as_external_data=True, location=LAYOUT.table, size_threshold=largest)
 
 
 def _write_encoder(network: RiseNetwork, path: Path) -> None:
@@ -201,7 +215,8 @@ class EncoderGraph(nn.Module):
         bias = None
         if encoder.bias is not None:
             distances_LL = positions_L[:, None] - positions_L[None, :]
-            bias = self.get_buffer("bias_by_distance")[distances_LL + self.furthest].permute(2, 0, 1)[None]
+            by_distance = self.get_buffer("bias_by_distance")
+            bias = functional.embedding(distances_LL + self.furthest, by_distance).permute(2, 0, 1)[None]
         for layer in encoder.layers:
             assert isinstance(layer, Layer)
             attended = _attend(layer.attention, states, _project(layer.attention, states), real, bias)

@@ -36,6 +36,8 @@ class Layout:
     encoder: str = "encoder.onnx"
     """The two graphs of an exported model."""
     phraser: str = "phraser.onnx"
+    table: str = "encoder.onnx.data"
+    """The encoder's table of pieces, where one file would be too large."""
 
 
 LAYOUT = Layout()
@@ -97,10 +99,8 @@ def write_facts(folder: Path, config: Mapping[str, Any], card: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ExportedModel:
-    """What is in an exported model's folder, the two graphs as the bytes of their files."""
+    """What is in an exported model's folder beside its two graphs."""
 
-    encoder: bytes
-    phraser: bytes
     phrases: PhraseVocabulary
     pieces: Pieces
     max_pieces: int
@@ -136,12 +136,10 @@ def load_exported(folder: Path) -> ExportedModel:
             raise InputError(
                 f"{folder}: {name} has {found} lines, the network was made for {expected}; they don't belong together"
             )
-        # As many lines in another order would be read, and say something else. Older exports have no sums of them.
-        if name in config["checksums"]:
-            _read_checked(folder / name, config)
+    # As many lines in another order would be read, and say something else. Older exports have no sums of them.
+    for name in sorted({LAYOUT.encoder, LAYOUT.phraser, *config["checksums"]}):
+        _check_sum(folder / name, config)
     return ExportedModel(
-        encoder=_read_checked(folder / LAYOUT.encoder, config),
-        phraser=_read_checked(folder / LAYOUT.phraser, config),
         phrases=phrases,
         pieces=pieces,
         max_pieces=config["max_pieces"],
@@ -160,8 +158,7 @@ def read_window(facts: Mapping[str, Any]) -> ContextWindow:
     return ContextWindow(settings["utterance_pieces"], settings["utterances"])
 
 
-def _read_checked(path: Path, config: Mapping[str, Any]) -> bytes:
-    content = path.read_bytes()
-    if checksum(content) != config["checksums"].get(path.name):
+def _check_sum(path: Path, config: Mapping[str, Any]) -> None:
+    check_files(path.parent, [path.name], MODEL_FOLDER)
+    if checksum(path.read_bytes()) != config["checksums"].get(path.name):
         raise InputError(f"{path}: damaged; its checksum is not the one in {LAYOUT.config}")
-    return content

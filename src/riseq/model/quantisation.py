@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from riseq.core.edits import Op
 from riseq.model.inputs import Condition, encode_context
@@ -27,14 +28,15 @@ class ByteEmbedding(nn.Module):
     def __init__(self, table: nn.Embedding) -> None:
         super().__init__()
         weight = table.weight.detach()
-        scale = weight.abs().amax(dim=1).clamp(min=1e-12) / 127
-        self.register_buffer("rows", (weight / scale[:, None]).round().to(torch.int8))
+        scale = weight.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / 127
+        self.register_buffer("rows", (weight / scale).round().to(torch.int8))
         self.register_buffer("scale", scale)
 
     def forward(self, ids: Tensor) -> Tensor:
         """Return the rows of ``ids`` in float32."""
         rows, scale = self.get_buffer("rows"), self.get_buffer("scale")
-        return rows[ids].to(scale.dtype) * scale[ids][..., None]
+        # Looked up and not indexed: so both have their names in the graph, which are read back (graph_weights).
+        return functional.embedding(ids, rows).to(scale.dtype) * functional.embedding(ids, scale)
 
 
 def quantise_graph(source: Path, target: Path, reduce_range: bool) -> None:

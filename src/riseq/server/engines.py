@@ -13,7 +13,6 @@ from typing import Protocol
 from riseq.controls import Controls
 from riseq.core.edits import Op
 from riseq.engine.simplifier import Simplifier
-from riseq.hub import find_default_model
 from riseq.model.folder import LAYOUT
 from riseq.types import Simplification, Step, TextEdit
 
@@ -70,9 +69,9 @@ class SimplifierEngine:
 
     @classmethod
     def load(cls, folder: Path | None, threads: int | None) -> SimplifierEngine:
-        """Return the engine for the model in ``folder``, else for the one that ships."""
+        """Return the engine for the model that ``folder`` names, else for the one that ships."""
         simplifier = Simplifier.load(folder, threads=threads)
-        path = folder or find_default_model() or Path()
+        path = simplifier.model or Path()
         config = path / LAYOUT.config  # an exported model's has its precision
         values = json.loads(config.read_text(encoding="utf-8")) if config.is_file() else {}
         return cls(simplifier, path.resolve().name, values.get("precision"))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from riseq.core.packed import Interner
 from riseq.data.tables import write_rows
 from riseq.metrics.scores import Scores, score
-from riseq.model.checkpoint import load_checkpoint
+from riseq.model.checkpoint import load_checkpoint, load_trained
 from riseq.model.folder import read_window
 from riseq.model.network import Ensemble, pick_device
 from riseq.text.pieces import Pieces
@@ -57,7 +57,7 @@ def load_ensemble(folders: Sequence[str | Path], lexicon: Lexicon, device: torch
     """Return checkpoints as one network over the lexicon's pieces and phrases."""
     networks, maps = [], []
     for folder in folders:
-        checkpoint = load_checkpoint(folder)
+        checkpoint = load_trained(folder)
         if checkpoint.phrases != lexicon.phrases:
             raise InputError(f"{folder}: its phrase vocabulary is not the run's; train both on the same data")
         networks.append(checkpoint.network)

@@ -17,8 +17,9 @@ from torch import Tensor
 
 from riseq.core import batch as core
 from riseq.core.packed import Interner, Packed
+from riseq.core.phrases import PhraseVocabulary
 from riseq.model.backbone import initialise, load_backbone
-from riseq.model.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from riseq.model.checkpoint import Checkpoint, load_trained, save_checkpoint
 from riseq.model.inputs import Batch, ContextWindow, SpanBatch, find_spans
 from riseq.model.network import Inputs, NetworkConfig, RiseNetwork, pick_device
 from riseq.text.pieces import Pieces
@@ -76,9 +77,8 @@ class RiseTask:
         self.settings, self.processes = settings, processes
         self.made_from = f"Encoder: `{settings.backbone}`; method `{settings.method}`, sampler `{settings.sampler}`"
         torch.manual_seed(settings.seed)
-        backbone = load_backbone(settings.backbone, settings.keep_layers)
-        pieces = Pieces.load(backbone.tokenizer)
         pairs, phrases = gather_pairs(settings, make_rng(settings.seed, Stream.DATA))
+        self.network, pieces, phrases = _make_network(settings, phrases)
         interner = Interner(word for phrase in phrases for word in phrase)
         window = ContextWindow(settings.utterance_pieces, settings.utterances, settings.context_pieces)
         self.corpus = build_corpus(pairs, interner, pieces, MAX_WORDS, window)
@@ -86,16 +86,6 @@ class RiseTask:
         self.dev_corpora = dev
         self.dev: Mapping[str, Sequence[Example]] = {name: corpus.examples for name, corpus in dev.items()}
         self.lexicon = Lexicon(interner, pieces, phrases)
-        decoder = settings.decoder_layers, settings.decoder_input
-        config = NetworkConfig(backbone.config, len(phrases), *decoder, settings.dropout, settings.grounded)
-        self.network = RiseNetwork(config, pieces.cls_id)
-        initialise(self.network, backbone, [pieces.encode(phrase) for phrase in phrases])
-        if settings.start is not None:
-            begun = load_checkpoint(settings.start)
-            if begun.phrases != phrases or begun.network.config.backbone != config.backbone:
-                message = "another backbone or other phrases than the run's; start needs the same"
-                raise InputError(f"{settings.start}: {message}")
-            self.network.load_state_dict(begun.network.state_dict())
         self.device = pick_device(settings.device)
         self.network.to(self.device)
         self.policy = Policy.build(self.network, self.lexicon, self.device)
@@ -313,3 +303,24 @@ class RiseTask:
         chosen_N = scores.gather(1, drawn_N[:, None]).squeeze(1)
         loss = loss - (advantage_KB[policy.put(sample_N), policy.put(spans.row_N)] * chosen_N).sum()
         return loss / samples
+
+
+def _make_network(settings: RiseSettings, phrases: PhraseVocabulary) -> tuple[RiseNetwork, Pieces, PhraseVocabulary]:
+    """Return the network that a run begins with, its pieces and its phrases: ``phrases``, or those of its start."""
+    if settings.start is None:
+        backbone = load_backbone(settings.backbone, settings.keep_layers)
+        pieces = Pieces.load(backbone.tokenizer)
+        decoder = settings.decoder_layers, settings.decoder_input
+        config = NetworkConfig(backbone.config, len(phrases), *decoder, settings.dropout, settings.grounded)
+        network = RiseNetwork(config, pieces.cls_id)
+        initialise(network, backbone, [pieces.encode(phrase) for phrase in phrases])
+        return network, pieces, phrases
+    begun = load_trained(settings.start)
+    shape = begun.network.config
+    for name in ("decoder_layers", "decoder_input"):
+        if getattr(shape, name) != getattr(settings, name):
+            raise InputError(f"{settings.start}: {name} is {getattr(shape, name)}, the run's {getattr(settings, name)}")
+    conditioned = shape.conditioned or settings.grounded
+    network = RiseNetwork(replace(shape, dropout=settings.dropout, conditioned=conditioned), begun.pieces.cls_id)
+    network.load_state_dict({**network.state_dict(), **begun.network.state_dict()})  # a new condition adds nothing yet
+    return network, begun.pieces, begun.phrases

@@ -61,7 +61,7 @@ class RiseSettings(TrainSettings):
 
     system: Literal["rise"] = "rise"
     # The network
-    start: str | None = None  # a checkpoint of the same shape and phrases to start from
+    start: str | None = None  # a model to go on from, with its shape and phrases: default, large or a folder
     keep_layers: tuple[int, ...] | None = None  # cut the encoder to these layers
     decoder_layers: int = 2  # layers of the phrasing policy
     decoder_input: Literal["states", "tokens"] = "states"  # what the decoder reads of a span
@@ -89,7 +89,7 @@ class RiseSettings(TrainSettings):
     own_share: float = 0.5  # states the policy reached itself, as a share of the pairs
     stop_share: float = 0.1  # finished states (y*, y*), as a share of the pairs
     passes: int = 3  # editing passes of the dev scores
-    teachers: tuple[str, ...] = ()  # checkpoints whose mean soft labels are learnt too
+    teachers: tuple[str, ...] = ()  # models whose mean soft labels are learnt too; named as start is
     distill: float = 0.0  # weight of the soft labels
     consistency: float = 0.0  # weight of agreement between two dropout masks
     polish_epochs: int = 0  # last epochs in which the policy learns from its own samples too

@@ -71,11 +71,11 @@ class OnnxBackend:
         self._lock = Lock()
         self._reopen = (folder.resolve(), threads)
         self._span_pieces = exported.span_pieces
-        self._encoder = _open(exported.encoder, folder / LAYOUT.encoder, threads, providers)
+        self._encoder = _open(folder / LAYOUT.encoder, threads, providers)
         if CUDA in self._encoder.get_providers():
             self.batch_pieces = GPU_BATCH_PIECES
         # Both pools have the same cores: if each waited for work by spinning, a question would take twice the time.
-        self._phraser = _open(exported.phraser, folder / LAYOUT.phraser, threads, providers, spin=False)
+        self._phraser = _open(folder / LAYOUT.phraser, threads, providers, spin=False)
         self._takes = {node.name for node in self._encoder.get_inputs()}
         phrases = self._phraser.get_outputs()[0].shape[-1]
         if phrases != len(exported.phrases):
@@ -130,7 +130,7 @@ def pick_providers(precision: str, available: Sequence[str]) -> list[str]:
     return [CUDA, CPU] if precision == "float32" and CUDA in available else [CPU]
 
 
-def _open(graph: bytes, path: Path, threads: int | None, providers: list[str], spin: bool = True) -> Any:
+def _open(path: Path, threads: int | None, providers: list[str], spin: bool = True) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads or 0
     options.inter_op_num_threads = 1
@@ -143,6 +143,6 @@ def _open(graph: bytes, path: Path, threads: int | None, providers: list[str], s
     # takes a slower kernel that does not.
     options.add_session_config_entry("session.x64quantprecision", "1")
     try:
-        return onnxruntime.InferenceSession(graph, options, providers=providers)
+        return onnxruntime.InferenceSession(path, options, providers=providers)
     except Exception as error:  # onnxruntime has a dozen kinds; all of them mean that the file is no good
         raise InputError(f"{path}: onnxruntime cannot open it ({str(error).splitlines()[0][:200]})") from error

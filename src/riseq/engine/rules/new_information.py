@@ -72,7 +72,7 @@ def keep_new_information(
 
 
 def find_phrases(ops: Ops, words: Sequence[str], front: bool = False) -> Iterator[slice]:
-    """Yield where phrases go: a run of SUBSTITUTEs, or one at the ``front``, as a whole, one of DELETEs by its openers."""
+    """Yield where phrases go: runs of SUBSTITUTEs, and a run at the ``front``, whole; one of DELETEs by its openers."""
 
     def opens(index: int) -> bool:
         return words[index] in PHRASE_OPENERS and words[index - 1] not in PHRASE_OPENERS
