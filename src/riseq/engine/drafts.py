@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
-from riseq.engine.confidence import Calibration, PassFeatures
+from riseq.engine.confidence import Calibration, DraftFeatures, PassFeatures
 from riseq.engine.rules.agreement import fix_agreement
 from riseq.engine.rules.new_information import DialogueWords
 from riseq.engine.rules.stranded_words import fix_stranded_words
 from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, encode_context
-from riseq.text.lexicon import is_content, is_word
+from riseq.text.language import is_foreign
+from riseq.text.lexicon import find_stem, is_content, is_word
 from riseq.text.pieces import Pieces
 from riseq.text.realise import realise
 from riseq.text.words import forms, split
@@ -24,6 +25,8 @@ from riseq.types import Simplification, Step
 
 LEAST_CONTEXT = UTTERANCE_PIECES + 2
 """How many pieces of the dialogue stay in sight, however long the question is."""
+NO_DIALOGUE = "there is no dialogue before it"
+NOT_ENGLISH = "it does not seem to be English"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ class Draft:
     """The words of each phrase that is left alone."""
     condition: Condition = Condition.GROUNDED
     """What the network is told of the words that may go."""
+    reason: str | None = None
+    """Why no pass reads it; None where passes may."""
     steps: list[Step] = field(default_factory=list)
     log_probability: float | None = None
     """Of the edits of every pass so far together; None before the first."""
@@ -73,7 +78,7 @@ class Draft:
     @property
     def editable(self) -> bool:
         """Whether a pass could change anything: a question with no dialogue before it has nothing to refer to."""
-        return self.has_context and len(self.cuts) > 1
+        return self.reason is None and len(self.cuts) > 1
 
     @property
     def unseen(self) -> int:
@@ -94,6 +99,15 @@ class Draft:
     def barred(self) -> NDArray[np.bool_]:
         """Which edits at which words of ``text`` would touch what is protected."""
         return find_protected(self.words, self.protect)
+
+    @property
+    def features(self) -> DraftFeatures:
+        """What the confidence goes by, beside the passes."""
+        left = {find_stem(word) for word in self.words}
+        gone = {word for word in forms(self.question) if is_content(word) and find_stem(word) not in left}
+        unsaid = sum(word not in self.dialogue for word in gone)
+        grounded = self.condition is Condition.GROUNDED
+        return DraftFeatures(float(self.dialogue.has_answers), float(self.truncated), float(grounded), float(unsaid))
 
     def advance(self, choice: Choice, pieces: Pieces) -> bool:
         """Apply the edits of one pass; return whether they changed anything."""
@@ -125,13 +139,12 @@ class Draft:
         """Return what was made of the question."""
         probability = None if self.log_probability is None else math.exp(self.log_probability)
         confidence = None
-        if calibration is not None:
-            confidence = calibration.rate(
-                self.pass_features, self.has_context, self.dialogue.has_answers, self.truncated
-            )
-        return Simplification(
-            self.question, self.text, tuple(self.steps), self.truncated, confidence=confidence, probability=probability
-        )
+        if calibration is not None and self.pass_features:
+            confidence = calibration.rate(self.pass_features, self.features)
+        elif calibration is not None:
+            confidence = calibration.untouched if self.has_context else calibration.alone
+        made = self.question, self.text, tuple(self.steps), self.truncated
+        return Simplification(*made, confidence, probability, reason=self.reason)
 
 
 def start(
@@ -159,7 +172,12 @@ def start(
     truncated = encoded.truncated or len(cuts) < len(words)
     said = DialogueWords(context)
     begun = encoded.ids, has_context, truncated, room, question, words, cuts
-    return Draft(question, context, said, *begun, protect, condition)
+    reason = None
+    if not has_context:
+        reason = NO_DIALOGUE
+    elif is_foreign(question, context, lambda word: len(pieces.cut(word)) == 1):
+        reason = NOT_ENGLISH
+    return Draft(question, context, said, *begun, protect, condition, reason)
 
 
 def find_protected(words: Sequence[str], protect: Iterable[Sequence[str]]) -> NDArray[np.bool_]:

@@ -101,6 +101,8 @@ def explain(console: Console, result: Simplification) -> None:
         _print(console, "confidence", Text(f"{result.confidence:.0%}", style=_colour(result.confidence)))
     for index, one in enumerate(result.alternatives):
         _print(console, "" if index else "forms", _show_probability(one.probability).append(one.text))
+    if result.reason is not None:
+        _print(console, "reason", Text(result.reason, style="yellow"))
     if result.truncated:
         _print(console, "note", Text("the dialogue or the question is longer than the model reads", style="yellow"))
 
