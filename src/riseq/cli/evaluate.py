@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from riseq.cli.options import DEFAULT_SYSTEM, ModelOption, SkipBadOption, SystemOption
-from riseq.cli.shared import load_set, open_console
+from riseq.cli.shared import load_case_set, open_console
 from riseq.systems.registry import load_system
 
 
@@ -20,7 +20,7 @@ def evaluate(
             "--data",
             "-d",
             metavar="FILE",
-            help="A file with targets, or a set's name under RISEQ_DATA.",
+            help="A file with targets, a suite, or a set's name under RISEQ_DATA.",
         ),
     ],
     system: SystemOption = DEFAULT_SYSTEM,
@@ -40,38 +40,44 @@ def evaluate(
     share of exact matches and the mean word-level Levenshtein distance to
     the target. Scores are in percent, except CIDEr and the distance.
 
+    A suite (rows with gold, keep, gone and bad) is judged case by case: how many
+    percent kept what was new, were shortened, are clean, right, and exact.
+
     \b
     [bold]Examples[/]
       riseq evaluate --system rule --data test.jsonl
       riseq evaluate --system origin --data test.jsonl --json
       riseq evaluate --data test.jsonl --predictions predictions.jsonl
+      riseq evaluate --data everyday/suite --confidence
     """
     from riseq.data.rows import prediction_row
     from riseq.data.tables import check_output, write_rows
+    from riseq.metrics.behaviour import ALL, measure_behaviour
+    from riseq.metrics.reliability import check_confidence
     from riseq.reproduce.predict import evaluate as run
+    from riseq.terminal.tables import show_scores
 
     if predictions is not None:
         check_output(predictions)
-    examples = load_set(data, skip_bad, need_target=True)
+    cases = load_case_set(data, skip_bad)
+    examples = [case.example for case in cases]
     evaluation = run(load_system(system, model), examples)
     if predictions is not None:
         rows = zip(examples, evaluation.predictions, strict=True)
         write_rows(predictions, (prediction_row(example, prediction) for example, prediction in rows))
-    reliability = None
-    if confidence:
-        from riseq.metrics.reliability import check_confidence
-
-        reliability = check_confidence(examples, evaluation.predictions)
+    reliability = check_confidence(cases, evaluation.predictions) if confidence else None
+    scores: dict[str, Any] = dict(evaluation.scores.as_dict())
+    table, first = {system: scores}, "system"
+    if cases[0].phenomenon:
+        table, first = measure_behaviour(cases, [one.text for one in evaluation.predictions]), "phenomenon"
+        scores = {**table[ALL], "phenomena": {name: one for name, one in table.items() if name != ALL}}
     if as_json:
-        scores: dict[str, object] = dict(evaluation.scores.as_dict())
         if reliability is not None:
             scores["confidence"] = {"ece": reliability.error, "auc": reliability.discrimination}
         typer.echo(json.dumps(scores))
         return
-    from riseq.terminal.tables import show_scores
-
     console = open_console()
-    show_scores(console, {system: evaluation.scores})
+    show_scores(console, table, first)
     if reliability is not None:
         error, auc = reliability.error, reliability.discrimination
         console.print(f"confidence: expected calibration error {error:.3f}, AUC {auc:.3f}")

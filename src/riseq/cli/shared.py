@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -20,6 +21,7 @@ from riseq.types import Example, InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from riseq.data.cases import Case
     from riseq.data.rows import BadRow
     from riseq.systems.protocol import System
 
@@ -107,15 +109,26 @@ def load_set(name: Path, skip_bad: bool = False, need_target: bool = False) -> l
     """Return the examples of a file or a named set, of which there is at least one."""
     from riseq.data.dataset import load_dataset
 
+    return _load(partial(load_dataset, need_target=need_target), name, skip_bad)
+
+
+def load_case_set(name: Path, skip_bad: bool = False) -> list[Case]:
+    """Return the cases of a suite, of everyday dialogues or of a set with targets, of which there is at least one."""
+    from riseq.data.cases import load_cases
+
+    return _load(load_cases, name, skip_bad)
+
+
+def _load(load: Callable[..., list[T]], name: Path, skip_bad: bool) -> list[T]:
     skipped: list[BadRow] = []
-    examples = load_dataset(name, on_bad=skipped.append if skip_bad else None, need_target=need_target)
+    found = load(name, on_bad=skipped.append if skip_bad else None)
     for row in skipped:
         notify(f"skipped {row}")
     if skipped:
-        notify(f"went on without {len(skipped):,} of {len(skipped) + len(examples):,} rows")
-    if not examples:
+        notify(f"went on without {len(skipped):,} of {len(skipped) + len(found):,} rows")
+    if not found:
         raise InputError(f"{name}: no questions, expected at least one")
-    return examples
+    return found
 
 
 def load_set_or_examples(data: Path | None) -> list[Example]:

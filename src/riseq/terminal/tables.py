@@ -9,7 +9,6 @@ from rich.console import Console
 from rich.table import Table
 
 from riseq.data.stats import DatasetStats
-from riseq.metrics.scores import Scores
 
 SCORE_TITLES = {
     "n": "n",
@@ -25,11 +24,11 @@ SCORE_TITLES = {
 """The columns of the paper's tables, then exact match and the mean word-level Levenshtein distance."""
 
 
-def show_scores(console: Console, rows: Mapping[str, Scores]) -> None:
-    """Print one row of scores a system, rounded as in the paper."""
-    table = open_table(console, "system", *SCORE_TITLES.values())
+def show_scores(console: Console, rows: Mapping[str, Mapping[str, float]], first: str = "system") -> None:
+    """Print one row of scores a system, or whatever stands ``first``, rounded as in the paper."""
+    table = open_table(console, first, *(SCORE_TITLES.get(key, key) for key in next(iter(rows.values()))))
     for name, scores in rows.items():
-        table.add_row(name, *(_format_score(key, value) for key, value in scores.as_dict().items()))
+        table.add_row(name, *(_format_score(key, value) for key, value in scores.items()))
     console.print(table)
 
 
