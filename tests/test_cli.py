@@ -103,6 +103,7 @@ class TestSimplify:
             "text": "When was it released?",
             "confidence": first["confidence"],
             "truncated": False,
+            "reason": None,
             "steps": [{"text": "When was it released?", "edits": [edit]}],
         }
         assert (second["text"], second["steps"]) == ("Pourquoi « ça » ?", [])

@@ -128,6 +128,7 @@ class Reluctant(BaseHTTPRequestHandler):
                 "changed": False,
                 "steps": [],
                 "truncated": False,
+                "reason": None,
                 "confidence": None,
                 "probability": None,
                 "alternatives": [],

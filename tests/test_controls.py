@@ -56,6 +56,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"strength": float("nan")}, "strength is nan, expected"),
     ({"strength": "high"}, "strength is 'high', expected"),
     ({"strength": True}, "strength is True, expected"),
+    ({"min_confidence": 1.5}, "min_confidence is 1.5, expected a number from 0 to 1"),
     ({"protect": "Ira"}, "protect is a str, expected a list of strings"),
     ({"protect": 3}, "protect is a int"),
     ({"protect": ["Ira", None]}, "protect[1] is a NoneType"),

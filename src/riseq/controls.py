@@ -30,6 +30,7 @@ class ControlOptions(TypedDict, total=False):
     guard: bool
     grounded: bool
     pronouns: Mapping[str, str] | Iterable[str]
+    min_confidence: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +53,13 @@ class Controls:
         True, "Drop only what the dialogue has said; without it, edit as the people of the benchmark did."
     )
     pronouns: tuple[str, ...] = described((), 'Whose pronoun is he, she, they or it, as "Alex Morgan=she".')
+    min_confidence: float = described(
+        0.0, "Where the confidence is lower, take the mildest form that reaches it, at last the question itself."
+    )
 
     def __post_init__(self) -> None:
-        if isinstance(self.strength, bool) or not isinstance(self.strength, int | float) or not 0 <= self.strength <= 1:
-            raise InputError(f"strength is {self.strength!r}, expected a number from 0 to 1")
-        object.__setattr__(self, "strength", float(self.strength))
+        for name in ("strength", "min_confidence"):
+            object.__setattr__(self, name, _check_share(name, getattr(self, name)))
         object.__setattr__(self, "protect", _check_protect(self.protect))
         object.__setattr__(self, "pronouns", _check_pronouns(self.pronouns))
         if self.max_passes is not None:
@@ -96,6 +99,12 @@ def check_count(name: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InputError(f"{name} is {value!r}, expected 1 or more")
     return value
+
+
+def _check_share(name: str, value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InputError(f"{name} is {value!r}, expected a number from 0 to 1")
+    return float(value)
 
 
 def _check_names(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -90,11 +90,13 @@ class Simplification:
     truncated: bool = False
     """Whether any of the context, or the end of the question, was not looked at for want of room."""
     confidence: float | None = None
-    """How sure the system is that the text is right, calibrated; None where it does not say."""
+    """The probability that a person would accept the text, calibrated; None where the system does not say."""
     probability: float | None = None
     """The network's probability of all the edits that led here together, words kept among them; not calibrated."""
     alternatives: tuple[Simplification, ...] = ()
     """Where several were asked for: forms of different texts, the mildest first, this one among them."""
+    reason: str | None = None
+    """Why the question was left alone, or a milder form taken, where it was not the network's own choice."""
 
     @property
     def changed(self) -> bool:
@@ -107,9 +109,10 @@ class Simplification:
     def to_dict(self) -> dict[str, Any]:
         """Return everything about the result as JSON has it; ``from_dict`` makes the same result of it again.
 
-        ``alternatives`` have the same keys, but for the question and ``truncated``, which are this result's.
+        ``alternatives`` have the same keys, but for the question, ``truncated`` and ``reason``, which are this
+        result's.
         """
-        result = {"question": self.question, **self._form(), "truncated": self.truncated}
+        result = {"question": self.question, **self._form(), "truncated": self.truncated, "reason": self.reason}
         return {**result, "alternatives": [one._form() for one in self.alternatives]}
 
     @classmethod
@@ -126,5 +129,5 @@ class Simplification:
     @classmethod
     def _read_form(cls, values: Mapping[str, Any], alternatives: tuple[Simplification, ...] = ()) -> Simplification:
         known = {name: values[name] for name in ("question", "text", "truncated", "confidence")}
-        steps = tuple(map(Step.from_dict, values["steps"]))
-        return cls(**known, steps=steps, probability=values.get("probability"), alternatives=alternatives)
+        known |= {name: values.get(name) for name in ("probability", "reason")}
+        return cls(**known, steps=tuple(map(Step.from_dict, values["steps"])), alternatives=alternatives)

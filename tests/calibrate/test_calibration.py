@@ -11,6 +11,7 @@ import pytest
 
 from riseq.calibrate.calibration import FOLDS, SAME, calibrate, find_fold
 from riseq.cli import main
+from riseq.data.cases import Case
 from riseq.data.dataset import load_dataset
 from riseq.engine.confidence import FILE, read_calibration
 from riseq.engine.simplifier import Simplifier
@@ -43,7 +44,8 @@ def examples(engine: Simplifier) -> list[Example]:
 
 
 def test_the_fit_finds_out_when_the_network_is_right(engine: Simplifier, examples: list[Example]) -> None:
-    sets = {"one": examples[:60], "two": examples[60:]}
+    cases = [Case(one, (one.target or "",)) for one in examples]
+    sets = {"one": cases[:60], "two": cases[60:]}
     found = calibrate(engine, sets, {"encoder.onnx": "abc"})
     assert set(found.reliability) == {"all", "one", "two"}
     assert found.reliability["all"].discrimination > 0.8
@@ -60,9 +62,19 @@ def test_the_fit_finds_out_when_the_network_is_right(engine: Simplifier, example
     assert confidence[right].mean() > confidence[~right].mean() + 0.2
 
 
+def test_everyday_cases_say_what_is_right_and_targets_when_to_stop(engine: Simplifier, examples: list[Example]) -> None:
+    everyday = [Case(one, (one.target or "", one.question), "everyday") for one in examples[:60]]
+    plain = [Case(one, (one.target or "",)) for one in examples[60:]]
+    found = calibrate(engine, {"suite": everyday, "dev": plain})
+    assert set(found.reliability) == {"all", "suite"}
+    assert sum(found.reliability["all"].counts) == len(everyday), "the usual way alone is shown"
+    assert {row["set"] for row in found.facts["later"]} == {"dev"}
+    assert found.calibration.untouched == 1.0, "every question may stay as it is here"
+
+
 def test_a_few_questions_are_too_few(engine: Simplifier, examples: list[Example]) -> None:
     with pytest.raises(InputError, match="at least 50 questions"):
-        calibrate(engine, {"few": examples[:20]})
+        calibrate(engine, {"few": [Case(one, ("",)) for one in examples[:20]]})
 
 
 def test_a_dialogue_is_in_one_fold_whatever_its_turns_are_called() -> None:

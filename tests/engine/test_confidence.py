@@ -58,8 +58,8 @@ def test_it_comes_back_from_disk_as_it_was(tmp_path: Path) -> None:
     ("told", "message"),
     [
         ("{", "not usable JSON"),
-        ("[]", "format None; this riseq reads 1"),
-        ({"format": 2}, "format 2; this riseq reads 1"),
+        ("[]", "format None; this riseq reads 2"),
+        ({"format": 1}, "format 1; this riseq reads 2"),
         ({**HAND.to_dict(), "enough": "much"}, "field 'enough': got 'much', expected a number"),
         ({**HAND.to_dict(), "later": float("nan")}, "field 'later': got nan, expected a number"),
         ({**HAND.to_dict(), "right": {"bias": 1}}, "field 'right': expected a number for bias and each of"),

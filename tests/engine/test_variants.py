@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from riseq.engine.simplifier import Simplifier
-from riseq.engine.variants import pick_n_best
+from riseq.engine.variants import fall_back, pick_n_best
 from riseq.model.inputs import Batch
 from riseq.text.words import forms
 from riseq.types import Simplification
@@ -51,6 +51,30 @@ def test_a_text_has_its_best_probability() -> None:
 def test_the_chosen_one_is_among_them_however_improbable() -> None:
     chosen = form("When?", 1e-9)
     assert chosen in pick_n_best(chosen, OTHERS, 2)
+
+
+def sure(text: str, confidence: float | None) -> Simplification:
+    return Simplification(QUESTION, text, confidence=confidence)
+
+
+SHORT = sure("When did she win?", 0.6)
+FORMS = [sure(QUESTION, 0.3), sure("When did she win the big prize?", 0.85), sure("When did Ada win it?", 0.9)]
+
+
+def test_a_sure_form_stays_and_an_unsure_one_gives_way_to_the_mildest_that_is_sure() -> None:
+    assert fall_back(SHORT, FORMS, 0.6) is SHORT
+    milder = fall_back(SHORT, FORMS, 0.8)
+    assert (milder.text, milder.confidence) == (FORMS[1].text, 0.85)
+    assert milder.reason == "below min_confidence 0.8: a milder form"
+    assert fall_back(SHORT, FORMS, 0.88).text == FORMS[2].text
+    assert fall_back(FORMS[1], [*FORMS, sure("When?", 1.0)], 0.95).text == QUESTION, "a stronger form is no way out"
+
+
+def test_where_none_is_sure_the_question_stays() -> None:
+    kept = fall_back(SHORT, FORMS, 0.95)
+    assert (kept.text, kept.confidence) == (QUESTION, 0.3)
+    assert kept.reason == "below min_confidence 0.95: the question as it is"
+    assert fall_back(sure("When?", None), [], 0.1).text == QUESTION, "nobody knows how sure it is"
 
 
 @pytest.fixture(scope="module", params=["float32", "int8"])

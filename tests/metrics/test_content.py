@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from riseq.metrics.content import Change, Kind, Loss, find_changes, find_kind, find_lost, find_lost_new, measure_loss
+from riseq.metrics.content import Change, Kind, Loss, find_changes, find_kind, find_lost, measure_loss
 from riseq.text.lexicon import CLOSED_CLASS, is_content
 
 
@@ -33,12 +33,6 @@ def test_shares_are_of_words_and_of_questions() -> None:
     texts = ["did he win any awards ?", "why did it sink in april 1912 ?"]
     targets = ["did he win any awards for films ?", "why did it sink ?"]
     assert measure_loss(texts, targets) == Loss(words=1 / 4, questions=1 / 2, extra=2 / 5)
-
-
-def test_new_words_are_what_only_the_question_says() -> None:
-    said = {"a", "film", "the"}
-    question = "Is the film out in July in Rome?"
-    assert find_lost_new(question, "Is it out?", "Is the film out in July?", said.__contains__) == ({"july"}, 1)
 
 
 def test_nothing_to_lose_is_no_loss() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from riseq.data.cases import Case
 from riseq.engine.confidence import Logistic
 from riseq.metrics.reliability import check_confidence, cross_fit, fit_logistic, measure_reliability, predict, rate_all
 from riseq.types import Example, InputError, Simplification
@@ -38,17 +39,18 @@ def test_one_outcome_for_each_probability() -> None:
         measure_reliability(np.ones(1), np.ones(2))
 
 
-def test_confidences_are_held_against_exact_matches_of_questions_with_a_dialogue() -> None:
-    film = Example("film", ("Who directed Alien?",), "When was Alien released?", "When was it released?")
-    alone = Example("alone", (), "Who is he?", "Who?")
-    right = Simplification(film.question, "when was it  released ?", (), confidence=0.75)
-    wrong = Simplification(film.question, film.question, (), confidence=0.25)
-    unread = Simplification(alone.question, alone.question, (), confidence=1.0)
+def test_confidences_are_held_against_what_is_right_of_questions_with_a_dialogue() -> None:
+    question = "When was Alien released?"
+    film = Case(Example("film", ("Who directed Alien?",), question), ("When was it released?",))
+    alone = Case(Example("alone", (), "Who is he?"), ("Who?",))
+    right = Simplification(question, "when was it  released ?", (), confidence=0.75)
+    wrong = Simplification(question, question, (), confidence=0.25)
+    unread = Simplification("Who is he?", "Who is he?", (), confidence=1.0)
     found = check_confidence([film, film, alone], [right, wrong, unread])
     assert found.error == pytest.approx(0.25)
     assert found.discrimination == 1.0
     with pytest.raises(InputError, match="1 of 2 results with a dialogue tell no confidence"):
-        check_confidence([film, film], [right, Simplification(film.question, film.question, ())])
+        check_confidence([film, film], [right, Simplification(question, question, ())])
     with pytest.raises(InputError, match="0 of 0 results"):
         check_confidence([alone], [unread])
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
 from riseq.engine.backends import Backend, BatchScores, ScoreArray
@@ -11,15 +9,6 @@ from riseq.model.inputs import Batch, SpanBatch
 
 NEVER = -1e4
 """The log-probability of every phrase but the best, which alone is kept."""
-
-
-@dataclass(slots=True)
-class _Row:
-    """What is known of one row: its scores, and the best phrase at each span asked for."""
-
-    edits_BWE: ScoreArray
-    phrases: int = 0
-    best: dict[tuple[int, int], tuple[int, float]] = field(default_factory=dict)
 
 
 class CachedBackend:
@@ -37,34 +26,32 @@ class CachedBackend:
         """Return what the network makes of a batch of one row."""
         if len(batch.ids_BL) != 1:
             raise ValueError(f"a batch of {len(batch.ids_BL)} rows, expected 1")
-        key = batch.ids_BL.tobytes() + batch.firsts_BW.tobytes()
-        reading = None
-        if key not in self._rows:
-            reading = self._backend.score(batch)
-            self._rows[key] = _Row(reading.edits_BWE.copy())
-        return _CachedReading(self._rows[key], self._backend, batch, reading)
+        key = b"".join(array.tobytes() for array in (batch.ids_BL, batch.firsts_BW, batch.condition_B))
+        if key in self._rows:
+            self._rows[key].reading = None  # it is large, and phrases are asked for at the first time or not at all
+        else:
+            self._rows[key] = _Row(self._backend, batch)
+        return self._rows[key]
 
 
-class _CachedReading:
-    """One row's reading, made again only where a phrase is wanted that was not wanted before."""
+class _Row:
+    """One row's scores and the best phrase at each span asked for; it is read again where a new one is wanted."""
 
-    def __init__(self, row: _Row, backend: Backend, batch: Batch, reading: BatchScores | None) -> None:
-        self._row, self._backend, self._batch, self._reading = row, backend, batch, reading
-
-    @property
-    def edits_BWE(self) -> ScoreArray:
-        return self._row.edits_BWE
+    def __init__(self, backend: Backend, batch: Batch) -> None:
+        self._backend, self._batch = backend, batch
+        self.reading: BatchScores | None = backend.score(batch)
+        self.edits_BWE = self.reading.edits_BWE.copy()
+        self._best: dict[tuple[int, int], tuple[int, float]] = {}
+        self._phrases = 0
 
     def score_phrases(self, spans: SpanBatch) -> ScoreArray:
         wanted = list(zip(spans.start_N.tolist(), spans.end_N.tolist(), strict=True))
-        if any(span not in self._row.best for span in wanted):
-            self._reading = self._reading or self._backend.score(self._batch)
-            scores_NP = self._reading.score_phrases(spans)
-            self._row.phrases = scores_NP.shape[1]
-            for span, scores in zip(wanted, scores_NP, strict=True):
-                self._row.best[span] = (int(scores.argmax()), float(scores.max()))
-        known_NP = np.full((len(wanted), self._row.phrases), NEVER, dtype=np.float32)
-        for index, span in enumerate(wanted):
-            phrase, score = self._row.best[span]
+        if any(span not in self._best for span in wanted):
+            scores_NP = (self.reading or self._backend.score(self._batch)).score_phrases(spans)
+            self.reading, self._phrases = None, scores_NP.shape[1]
+            best = zip(scores_NP.argmax(-1).tolist(), scores_NP.max(-1).tolist(), strict=True)
+            self._best.update(zip(wanted, best, strict=True))
+        known_NP = np.full((len(wanted), self._phrases), NEVER, dtype=np.float32)
+        for index, (phrase, score) in enumerate(map(self._best.__getitem__, wanted)):
             known_NP[index, phrase] = score
         return known_NP

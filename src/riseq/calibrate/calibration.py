@@ -1,7 +1,9 @@
-"""Fits a network's confidence, its stopping and its guard to sets of questions that it was not trained on.
+"""Fits a network's confidence, its stopping and its guard to questions that it was not trained on.
 
-What is fitted is never scored on what it was fitted to: each dialogue's probabilities are those of a model of the
-other four fifths of them. The few thresholds are chosen on the same sets, so a test set is where they are to be judged.
+The confidence is that a person accepts the text, as everyday cases tell (``riseq.metrics.behaviour``); without any,
+that it is the target. Stopping and guard are fitted to the sets with targets. What is fitted is never scored on what it
+was fitted to: each dialogue's probabilities are those of a model of the other four fifths of them. The few thresholds
+are chosen on the same sets, so a test set is where they are to be judged.
 """
 
 from __future__ import annotations
@@ -9,26 +11,27 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riseq.calibrate.cached_backend import CachedBackend
-from riseq.controls import MAX_PASSES, Controls
+from riseq.controls import MAX_PASSES, NEUTRAL, ControlOptions, Controls
+from riseq.data.cases import Case
 from riseq.engine.confidence import FEATURES, Calibration, Logistic, list_features
-from riseq.engine.dialogue import DialogueWords
 from riseq.engine.drafts import Draft
 from riseq.engine.simplifier import Simplifier
-from riseq.metrics.content import find_lost_new, measure_loss
+from riseq.metrics.behaviour import judge
+from riseq.metrics.content import measure_loss
 from riseq.metrics.ngrams import Floats
 from riseq.metrics.passes import measure_stopping
 from riseq.metrics.reliability import Reliability, cross_fit, fit_logistic, measure_reliability
-from riseq.metrics.scores import Scores, match_exactly, score
+from riseq.metrics.scores import Scores, score
 from riseq.text.pieces import scoring_form
 from riseq.types import Example, InputError
 
-Sets = Mapping[str, Sequence[Example]]
+Sets = Mapping[str, Sequence[Case]]
 Track = Callable[[Iterator[Draft], int, str], Iterator[Draft]]
 
 FOLDS = 5
@@ -40,8 +43,10 @@ COST = 0.1
 """The most percent points of BLEU-4, ROUGE-L or exact match that the guard may cost on any set."""
 SURENESS = (0.0, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0)
 LATER = (0.0, 0.25, 0.5, 1.0)
-RARE_RIDGE = 3.0
-"""A second pass changes one text in fifty: its model is held back more."""
+RIDGE = 3.0
+"""Few texts are wrong, and a second pass changes one in fifty: the models are held back."""
+STRENGTHS = (0.2, 0.35, NEUTRAL, 0.7, 0.85, 1.0)
+"""Few everyday cases are wrong, so they are asked at all of these, grounded and not."""
 
 _SILENT = Logistic(0.0, (0.0,) * len(FEATURES))
 _NEVER, _ALWAYS = 1.0, 0.0
@@ -62,12 +67,12 @@ class Calibrated:
 def calibrate(
     simplifier: Simplifier, sets: Sets, network: Mapping[str, str] | None = None, track: Track | None = None
 ) -> Calibrated:
-    """Return what fits the engine's network on ``sets``, which all have targets; its own calibration is not used."""
+    """Return what fits the engine's network on ``sets``; its own calibration is not used."""
     if sum(map(len, sets.values())) < 10 * FOLDS:
         raise InputError(f"a calibration needs at least {10 * FOLDS} questions with targets")
     runner = _Runner(simplifier, sets, track)
-    pairs = [(scoring_form(one.question), scoring_form(one.target or "")) for rows in sets.values() for one in rows]
-    unchanged = sum(question == target for question, target in pairs) / len(pairs)
+    judged = [judge(case, case.example.question).right for name in runner.everyday or sets for case in sets[name]]
+    unchanged = sum(judged) / len(judged)
     start = Calibration(_SILENT, _SILENT, _NEVER, 0.0, 0.0, ALONE, unchanged, network)
     sureness, guard = _choose_sureness(runner, start)
     patient = replace(start, sureness=sureness, enough=_ALWAYS)
@@ -79,7 +84,7 @@ def calibrate(
         "sets": {name: len(examples) for name, examples in sets.items()},
         "error": {name: one.error for name, one in reliability.items()},
         "discrimination": {name: one.discrimination for name, one in reliability.items()},
-        "guard": guard,
+        "sureness": guard,
         "later": passes,
         "passes": gate,
     }
@@ -90,29 +95,20 @@ class _Runner:
     """The sets, and an engine that reads each row of them once however often it is run."""
 
     def __init__(self, simplifier: Simplifier, sets: Sets, track: Track | None) -> None:
-        self.sets = sets
-        self.targets = {name: [example.target or "" for example in examples] for name, examples in sets.items()}
-        self._engine = Simplifier(CachedBackend(simplifier.backend), simplifier.pieces, simplifier.phrases)
-        self._track = track
+        self.sets, self._track = sets, track
+        self.everyday = [name for name, cases in sets.items() if all(case.phenomenon for case in cases)]
+        self.with_targets = [name for name in sets if name not in self.everyday] or self.everyday
+        self.targets = {name: [case.gold[0] for case in cases] for name, cases in sets.items()}
+        backend = CachedBackend(simplifier.backend)
+        self._engine = Simplifier(backend, simplifier.pieces, simplifier.phrases, window=simplifier.window)
 
-    def run(self, name: str, calibration: Calibration, passes: int = MAX_PASSES, title: str = "") -> list[Draft]:
+    def run(self, name: str, calibration: Calibration, title: str, **options: Unpack[ControlOptions]) -> list[Draft]:
         """Return the drafts of one set under ``calibration``."""
         self._engine.calibration = calibration
-        drafts = self._engine.follow(self.sets[name], Controls(max_passes=passes))
+        drafts = self._engine.follow([case.example for case in self.sets[name]], Controls.of(**options))
         if self._track is not None:
             drafts = self._track(drafts, len(self.sets[name]), f"{title} {name}")
         return list(drafts)
-
-    def measure_lost(self, name: str, drafts: Sequence[Draft]) -> dict[str, float]:
-        """Return the shares of content words that one set's drafts lack: of all, and of those only the question has."""
-        texts = [scoring_form(draft.text) for draft in drafts]
-        loss = measure_loss(texts, [scoring_form(target) for target in self.targets[name]])
-        lost = [
-            find_lost_new(draft.question, draft.text, target, draft.dialogue.__contains__)
-            for draft, target in zip(drafts, self.targets[name], strict=True)
-        ]
-        share = sum(len(words) for words, _ in lost) / max(1, sum(count for _, count in lost))
-        return {"lost": loss.words, "extra": loss.extra, "lost_news": share}
 
 
 def _choose_sureness(runner: _Runner, start: Calibration) -> tuple[float, list[dict[str, Any]]]:
@@ -123,21 +119,21 @@ def _choose_sureness(runner: _Runner, start: Calibration) -> tuple[float, list[d
     rows: list[dict[str, Any]] = []
     base: dict[str, Scores] = {}
     chosen = 0.0
-    with_answers = [
-        name
-        for name, examples in runner.sets.items()
-        if 2 * sum(DialogueWords(one.context).has_answers for one in examples) > len(examples)
-    ]
-    for sureness in SURENESS if with_answers else ():
+    for sureness in SURENESS:
         fits = True
-        for name in with_answers:
-            drafts = runner.run(name, replace(start, sureness=sureness), 1, f"guard {sureness:g}")
-            scores = score([draft.text for draft in drafts], runner.targets[name])
+        for name in runner.with_targets:
+            drafts = runner.run(name, replace(start, sureness=sureness), f"guard {sureness:g}", max_passes=1)
+            if 2 * sum(draft.dialogue.has_answers for draft in drafts) <= len(drafts):
+                continue
+            texts, targets = [draft.text for draft in drafts], runner.targets[name]
+            scores = score(texts, targets)
             base.setdefault(name, scores)
-            fits &= all(getattr(scores, one) >= getattr(base[name], one) - COST for one in ("bleu4", "rougeL", "exact"))
-            shown = {"bleu4": scores.bleu4, "rougeL": scores.rougeL, "exact": scores.exact}
-            rows.append({"sureness": sureness, "set": name, **shown, **runner.measure_lost(name, drafts)})
-        if not fits:
+            shown = {one: getattr(scores, one) for one in ("bleu4", "rougeL", "exact")}
+            fits &= all(value >= getattr(base[name], one) - COST for one, value in shown.items())
+            loss = measure_loss([*map(scoring_form, texts)], [*map(scoring_form, targets)])
+            lost = {"lost": 100 * loss.words, "extra": 100 * loss.extra}
+            rows.append({"sureness": sureness, "set": name, **shown, **lost})
+        if not fits or not rows:
             break
         chosen = sureness
     return chosen, rows
@@ -149,8 +145,8 @@ def _choose_later(runner: _Runner, patient: Calibration) -> tuple[float, list[di
     best: tuple[float, float] | None = None
     for later in LATER:
         bleus, worst = [], 0.0
-        for name in runner.sets:
-            drafts = runner.run(name, replace(patient, later=later), title=f"passes {later:g}")
+        for name in runner.with_targets:
+            drafts = runner.run(name, replace(patient, later=later), f"passes {later:g}")
             *_, last = measure_stopping([one.finish() for one in drafts], runner.targets[name], MAX_PASSES)
             bleus.append(last.bleu4)
             worst = max(worst, last.worse["bleu4"])
@@ -161,7 +157,10 @@ def _choose_later(runner: _Runner, patient: Calibration) -> tuple[float, list[di
 
 
 class _Row(NamedTuple):
-    """What a regression is fitted to, and whose it is: the set, the pass it comes after, the fold of its dialogue."""
+    """What a regression is fitted to, and whose it is: the set, the fold of its dialogue, and a number.
+
+    It is that of the pass before; where the confidence is fitted, 0 is what was asked in the usual way.
+    """
 
     set: str
     number: int
@@ -176,12 +175,12 @@ def _fit_again(runner: _Runner, patient: Calibration) -> tuple[Calibration, dict
         _Row(
             name,
             number,
-            find_fold(example),
-            list_features(draft.pass_features[number : number + 1], draft.dialogue.has_answers, draft.truncated),
+            find_fold(case.example),
+            list_features(draft.pass_features[number : number + 1], draft.features),
             len(draft.steps) > number + 1,
         )
-        for name, examples in runner.sets.items()
-        for example, draft in zip(examples, runner.run(name, patient, title="stopping"), strict=True)
+        for name in runner.with_targets
+        for case, draft in zip(runner.sets[name], runner.run(name, patient, "stopping"), strict=True)
         for number in range(min(len(draft.steps), MAX_PASSES - 1))
     ]
     inputs, outcomes, folds = _stack(rows)
@@ -189,14 +188,14 @@ def _fit_again(runner: _Runner, patient: Calibration) -> tuple[Calibration, dict
         # No later pass changed anything: none will be taken.
         none = {"second_passes_before": len(outcomes), "second_passes_after": 0, "saved": 1.0, "changed_by_second": 0}
         return replace(patient, again=_SILENT, enough=_NEVER), {**none, "same": 1.0}
-    likely = cross_fit(inputs, outcomes, folds, RARE_RIDGE)
-    first = {name: np.array([row.set == name and row.number == 0 for row in rows]) for name in runner.sets}
+    likely = cross_fit(inputs, outcomes, folds, RIDGE)
+    first = {name: np.array([row.set == name and row.number == 0 for row in rows]) for name in runner.with_targets}
     enough = min(
         _find_threshold(likely[which], outcomes[which], len(runner.sets[name]))
         for name, which in first.items()
         if which.any()
     )
-    fitted = replace(patient, again=Logistic(*fit_logistic(inputs, outcomes, RARE_RIDGE)), enough=enough)
+    fitted = replace(patient, again=Logistic(*fit_logistic(inputs, outcomes, RIDGE)), enough=enough)
     second = np.logical_or.reduce(list(first.values()))
     taken = likely[second] >= enough
     gate = {
@@ -204,7 +203,7 @@ def _fit_again(runner: _Runner, patient: Calibration) -> tuple[Calibration, dict
         "second_passes_after": int(taken.sum()),
         "saved": 1 - float(taken.mean()),
         "changed_by_second": int(outcomes[second].sum()),
-        "same": 1 - int(outcomes[second][~taken].sum()) / sum(map(len, runner.sets.values())),
+        "same": 1 - int(outcomes[second][~taken].sum()) / sum(len(runner.sets[name]) for name in first),
     }
     return fitted, gate
 
@@ -218,23 +217,26 @@ def _find_threshold(likely: Floats, changes: Floats, questions: int) -> float:
 
 
 def _fit_right(runner: _Runner, impatient: Calibration) -> tuple[Logistic, dict[str, Reliability]]:
-    """Return the model of being right, and how well the probabilities of unseen dialogues are calibrated."""
+    """Return the model of being right, and how well unseen dialogues are calibrated, asked in the usual way."""
     rows = []
-    for name, examples in runner.sets.items():
-        drafts = runner.run(name, impatient, title="confidence")
-        texts = [scoring_form(draft.text) for draft in drafts]
-        exact = match_exactly(texts, [scoring_form(target) for target in runner.targets[name]])
-        for example, draft, same in zip(examples, drafts, exact.tolist(), strict=True):
-            if draft.pass_features:
-                features = list_features(draft.pass_features, draft.dialogue.has_answers, draft.truncated)
-                rows.append(_Row(name, len(draft.pass_features), find_fold(example), features, same))
+    ways = [(grounded, strength) for grounded in (True, False) for strength in STRENGTHS]
+    usual = (True, NEUTRAL)
+    for name in runner.everyday or runner.with_targets:
+        for grounded, strength in ways if runner.everyday else [usual]:
+            drafts = runner.run(name, impatient, "confidence", grounded=grounded, strength=strength)
+            number = int((grounded, strength) != usual)
+            for case, draft in zip(runner.sets[name], drafts, strict=True):
+                if draft.pass_features:
+                    features = list_features(draft.pass_features, draft.features)
+                    right = judge(case, draft.text).right
+                    rows.append(_Row(name, number, find_fold(case.example), features, right))
     inputs, outcomes, folds = _stack(rows)
-    likely = cross_fit(inputs, outcomes, folds)
-    reliability = {"all": measure_reliability(likely, outcomes)}
-    for name in dict.fromkeys(row.set for row in rows):
-        which = np.array([row.set == name for row in rows])
+    likely = cross_fit(inputs, outcomes, folds, RIDGE)
+    reliability = {}
+    for name in ("all", *dict.fromkeys(row.set for row in rows)):
+        which = np.array([not row.number and name in ("all", row.set) for row in rows])
         reliability[name] = measure_reliability(likely[which], outcomes[which])
-    return Logistic(*fit_logistic(inputs, outcomes)), reliability
+    return Logistic(*fit_logistic(inputs, outcomes, RIDGE)), reliability
 
 
 def _stack(rows: Sequence[_Row]) -> tuple[Floats, Floats, NDArray[np.int64]]:

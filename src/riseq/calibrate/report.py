@@ -29,19 +29,14 @@ def show_calibrated(console: Console, calibrated: Calibrated) -> None:
         shown = (f"{one.error:.4f}", f"{one.discrimination:.3f}", *(f"{mean:.3f}" for mean in means))
         table.add_row(name, f"{sum(one.counts):,}", *shown)
     console.print(table)
-    titles = ("guard", "set", "B-4", "R-L", "exact %", "lost %", "lost of news %", "too many %")
-    table = open_table(console, *titles, left=["set"])
-    for row in calibrated.facts["guard"]:
-        chosen = "*" if row["sureness"] == calibrated.calibration.sureness else ""
-        scores = (f"{row[key]:.2f}" for key in ("bleu4", "rougeL", "exact"))
-        shares = (f"{100 * row[key]:.2f}" for key in ("lost", "lost_news", "extra"))
-        table.add_row(f"{row['sureness']:g}{chosen}", row["set"], *scores, *shares)
-    console.print(table)
-    table = open_table(console, "later", "set", "B-4", "worse %", left=["set"])
-    for row in calibrated.facts["later"]:
-        chosen = "*" if row["later"] == calibrated.calibration.later else ""
-        table.add_row(f"{row['later']:g}{chosen}", row["set"], f"{row['bleu4']:.2f}", f"{row['worse']:.2f}")
-    console.print(table)
+    columns = {"sureness": ("B-4", "R-L", "exact %", "lost %", "too many %"), "later": ("B-4", "worse %")}
+    for name, titles in columns.items():
+        table = open_table(console, name, "set", *titles, left=["set"])
+        for row in calibrated.facts[name]:
+            tried, dataset, *values = row.values()
+            chosen = "*" if tried == getattr(calibrated.calibration, name) else ""
+            table.add_row(f"{tried:g}{chosen}", dataset, *(f"{value:.2f}" for value in values))
+        console.print(table)
     gate = calibrated.facts["passes"]
     console.print(
         f"second passes: {gate['second_passes_before']:,} that could be taken, {gate['second_passes_after']:,} taken "
@@ -74,7 +69,7 @@ def plot_reliability(path: Path, curves: Mapping[str, Reliability]) -> None:
     axes.plot([0, 1], [0, 1], color="0.7", linestyle="--", label="calibrated")
     for name, curve in curves.items():
         axes.plot(curve.predicted, curve.observed, marker="o", label=f"{name[-_LABEL:]}, ECE {curve.error:.3f}")
-    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="share that a person wrote so", aspect="equal")
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="share that people accept", aspect="equal")
     axes.legend()
     with replace_file(path) as out:
         figure.savefig(out, format=path.suffix.lstrip(".") or "png", dpi=150)

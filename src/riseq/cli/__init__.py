@@ -6,7 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
 from types import UnionType
@@ -27,6 +27,8 @@ from riseq.types import Example, InputError
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
     from rich.console import Console
+
+    from riseq.data.cases import Case
 
 T = TypeVar("T", bound="DataclassInstance")
 Verb = Callable[..., None]
@@ -133,7 +135,8 @@ SystemOption = Annotated[
     ),
 ]
 ModelOption = Annotated[
-    Path | None, option("--model -m MODEL", "A model's folder, or its name on the Hugging Face hub (owner/name).")
+    Path | None,
+    option("--model -m MODEL", "default, large, a model's folder, or its name on the Hugging Face hub."),
 ]
 ContextOption = Annotated[
     list[str] | None, option("--context -c TEXT", "An earlier utterance, oldest first; repeat it for each.")
@@ -243,15 +246,26 @@ def make_example(question: str, context: Sequence[str] = ()) -> Example:
 
 def load_set(name: Path, skip_bad: bool = False, need_target: bool = False) -> list[Example]:
     """Return the examples of a file or a named set, of which there is at least one."""
+    return _load(partial(load_dataset, need_target=need_target), name, skip_bad)
+
+
+def load_case_set(name: Path, skip_bad: bool = False) -> list[Case]:
+    """Return the cases of a suite, of everyday dialogues or of a set with targets, of which there is at least one."""
+    from riseq.data.cases import load_cases
+
+    return _load(load_cases, name, skip_bad)
+
+
+def _load(load: Callable[..., list[Any]], name: Path, skip_bad: bool) -> list[Any]:
     skipped: list[BadRow] = []
-    examples = load_dataset(name, on_bad=skipped.append if skip_bad else None, need_target=need_target)
+    found = load(name, on_bad=skipped.append if skip_bad else None)
     for row in skipped:
         notify(f"skipped {row}")
     if skipped:
-        notify(f"went on without {len(skipped):,} of {len(skipped) + len(examples):,} rows")
-    if not examples:
+        notify(f"went on without {len(skipped):,} of {len(skipped) + len(found):,} rows")
+    if not found:
         raise InputError(f"{name}: no questions, expected at least one")
-    return examples
+    return found
 
 
 def load_set_or_examples(data: Path | None) -> list[Example]:

@@ -5,26 +5,28 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from riseq.cli import SkipBadOption, ThreadsOption, argument, load_set, notify, open_console, option
-from riseq.types import InputError
+from riseq.cli import SkipBadOption, ThreadsOption, argument, load_case_set, notify, open_console, option
 
 
 def calibrate(
-    model: Annotated[Path, argument("MODEL", "An exported model's folder.")],
-    data: Annotated[list[Path], option("--data -d FILE", "A file with targets, or a set's name; repeat it for each.")],
+    model: Annotated[Path, argument("MODEL", "A model's folder.")],
+    data: Annotated[
+        list[Path], option("--data -d FILE", "A suite, everyday dialogues, or a set with targets; repeat.")
+    ],
     report: Annotated[Path | None, option("--report FOLDER", "Also write a reliability plot and all numbers.")] = None,
     threads: ThreadsOption = None,
     skip_bad: SkipBadOption = False,
 ) -> None:
     """Fit how sure a model may be, on questions it was not trained on.
 
-    MODEL gets [bold]confidence.json[/]: the confidence of a result, when another
+    MODEL gets [bold]confidence.json[/]: the probability that a person accepts a
+    result (from a suite or everyday dialogues, else from the targets), when another
     pass is worth its time, and when what only the question says may go. Prints
     the expected calibration error, on dialogues that the fit had not seen.
 
     \b
     [bold]Examples[/]
-      riseq calibrate models/default --data canard/dev.qonly --data canard/dev.qa
+      riseq calibrate models/default --data everyday/suite --data canard/dev.qa
       riseq calibrate models/small --data dev.jsonl --report reports/small
     """
     from riseq.calibrate.calibration import calibrate as fit
@@ -35,10 +37,8 @@ def calibrate(
     from riseq.model.folder import is_exported, load_exported
     from riseq.terminal import track
 
-    if not is_exported(model):
-        raise InputError(f"{model}: expected the folder of an exported model; riseq export makes one")
-    sets = {str(name): load_set(name, skip_bad, need_target=True) for name in data}
-    network = load_exported(model).config["checksums"]
+    sets = {str(name): load_case_set(name, skip_bad) for name in data}
+    network = load_exported(model).config["checksums"] if is_exported(model) else None
     calibrated = fit(Simplifier.load(model, threads=threads, calibrated=False), sets, network, track)
     write_json(model / FILE, calibrated.calibration.to_dict())
     read_calibration(model, network)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from riseq.cli import DEFAULT_SYSTEM, ModelOption, SkipBadOption, SystemOption, load_set, open_console, option
+from riseq.cli import DEFAULT_SYSTEM, ModelOption, SkipBadOption, SystemOption, load_case_set, open_console, option
 from riseq.systems.registry import load_system
 
 
 def evaluate(
-    data: Annotated[Path, option("--data -d FILE", "A file with targets, or a set's name under RISEQ_DATA.")],
+    data: Annotated[Path, option("--data -d FILE", "A file with targets, a suite, or a set's name under RISEQ_DATA.")],
     system: SystemOption = DEFAULT_SYSTEM,
     model: ModelOption = None,
     predictions: Annotated[
@@ -29,34 +29,44 @@ def evaluate(
     share of exact matches and the mean word-level Levenshtein distance to
     the target. Scores are in percent, except CIDEr and the distance.
 
+    A suite (rows with gold, keep, gone and bad) is judged case by case: how many
+    percent kept what was new, were shortened, are clean, right, and exact.
+
     \b
     [bold]Examples[/]
       riseq evaluate --system rule --data test.jsonl
       riseq evaluate --system origin --data test.jsonl --json
       riseq evaluate --data test.jsonl --predictions predictions.jsonl
+      riseq evaluate --data everyday/suite --confidence
     """
     from riseq.data.rows import prediction_row
     from riseq.data.tables import check_output, write_rows
+    from riseq.metrics.behaviour import ALL, measure_behaviour
     from riseq.metrics.reliability import check_confidence
     from riseq.reproduce.predict import evaluate as run
     from riseq.terminal.results import show_scores
 
     if predictions is not None:
         check_output(predictions)
-    examples = load_set(data, skip_bad, need_target=True)
+    cases = load_case_set(data, skip_bad)
+    examples = [case.example for case in cases]
     evaluation = run(load_system(system, model), examples)
     if predictions is not None:
         rows = zip(examples, evaluation.predictions, strict=True)
         write_rows(predictions, (prediction_row(example, prediction) for example, prediction in rows))
-    reliability = check_confidence(examples, evaluation.predictions) if confidence else None
+    reliability = check_confidence(cases, evaluation.predictions) if confidence else None
+    scores: dict[str, Any] = dict(evaluation.scores.as_dict())
+    table, first = {system: scores}, "system"
+    if cases[0].phenomenon:
+        table, first = measure_behaviour(cases, [one.text for one in evaluation.predictions]), "phenomenon"
+        scores = {**table[ALL], "phenomena": {name: one for name, one in table.items() if name != ALL}}
     if as_json:
-        scores: dict[str, object] = dict(evaluation.scores.as_dict())
         if reliability is not None:
             scores["confidence"] = {"ece": reliability.error, "auc": reliability.discrimination}
         typer.echo(json.dumps(scores))
         return
     console = open_console()
-    show_scores(console, {system: evaluation.scores})
+    show_scores(console, table, first)
     if reliability is not None:
         error, auc = reliability.error, reliability.discrimination
         console.print(f"confidence: expected calibration error {error:.3f}, AUC {auc:.3f}")

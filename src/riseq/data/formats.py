@@ -287,5 +287,5 @@ def _known_types() -> dict[str, Any]:
     import pyarrow as pa
 
     # A column may be empty in the first group, or all of them: its type must not depend on that.
-    texts = dict.fromkeys(("id", "question", "target", "text", "steps", "alternatives"), pa.string())
+    texts = dict.fromkeys(("id", "question", "target", "text", "reason", "steps", "alternatives"), pa.string())
     return {**texts, "context": pa.list_(pa.string()), "truncated": pa.bool_(), "confidence": pa.float64()}

@@ -71,7 +71,7 @@ ReadDialogue: TypeAlias = Callable[[object], tuple[str, ...]]
 
 COLUMNS = ("id", "context", "question", "target")
 REQUIRED = ("context", "question")
-RESULT_COLUMNS = ("id", "context", "question", "text", "confidence", "truncated", "steps")
+RESULT_COLUMNS = ("id", "context", "question", "text", "confidence", "truncated", "reason", "steps")
 """The columns every result has."""
 NESTED_COLUMNS = ("steps", "alternatives")
 """The columns of results whose values are lists of objects."""

@@ -17,7 +17,7 @@ from riseq.core.edits import Op, find_runs
 from riseq.types import InputError
 
 FILE = "confidence.json"
-FORMAT = 1
+FORMAT = 2
 CERTAIN = 9.0
 """The log-odds beyond which more say nothing."""
 
@@ -53,9 +53,21 @@ class PassFeatures(NamedTuple):
     """Whether nothing is edited."""
 
 
-FEATURES = (*PassFeatures._fields, "answers", "truncated", "passes")
-"""What the probabilities are made from: the first pass, whether the dialogue has answers, whether any of it was out of
-sight, and how many passes came after the first."""
+class DraftFeatures(NamedTuple):
+    """What a question is asked under, and what became of it."""
+
+    answers: float
+    """Whether the dialogue has answers."""
+    truncated: float
+    """Whether any of it was out of sight."""
+    grounded: float
+    """Whether the network was told that only what was said may go."""
+    unsaid: float
+    """How many content words are gone that the dialogue did not say."""
+
+
+FEATURES = (*PassFeatures._fields, *DraftFeatures._fields, "passes")
+"""What the probabilities are made from: the first pass, the draft, and how many passes came after the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +89,7 @@ class Calibration:
     """What was fitted for one network."""
 
     right: Logistic
-    """The probability that the text is what a person wrote, word for word in the scoring form."""
+    """The probability that a person would accept the text."""
     again: Logistic
     """The probability that another pass would change the text."""
     enough: float
@@ -103,15 +115,13 @@ class Calibration:
             values[name] = {"bias": model.bias, **dict(zip(FEATURES, model.weights, strict=True))}
         return values
 
-    def rate(self, passes: Sequence[PassFeatures], has_context: bool, has_answers: bool, truncated: bool) -> float:
-        """Return the confidence in what the passes with these features have made."""
-        if not passes:
-            return self.untouched if has_context else self.alone
-        return self.right.rate(list_features(passes, has_answers, truncated))
+    def rate(self, passes: Sequence[PassFeatures], draft: DraftFeatures) -> float:
+        """Return the confidence in what the passes with these features, of which there is at least one, have made."""
+        return self.right.rate(list_features(passes, draft))
 
-    def wants_another(self, passes: Sequence[PassFeatures], has_answers: bool, truncated: bool) -> bool:
+    def wants_another(self, passes: Sequence[PassFeatures], draft: DraftFeatures) -> bool:
         """Return whether a pass after these is likely enough to change the text to be worth its time."""
-        return self.again.rate(list_features(passes[-1:], has_answers, truncated)) >= self.enough
+        return self.again.rate(list_features(passes[-1:], draft)) >= self.enough
 
 
 def measure_pass(scores_WE: Sequence[Sequence[float]], ops_W: Sequence[int], log_of_phrases: float) -> PassFeatures:
@@ -147,9 +157,9 @@ def measure_pass(scores_WE: Sequence[Sequence[float]], ops_W: Sequence[int], log
     )
 
 
-def list_features(passes: Sequence[PassFeatures], has_answers: bool, truncated: bool) -> tuple[float, ...]:
+def list_features(passes: Sequence[PassFeatures], draft: DraftFeatures) -> tuple[float, ...]:
     """Return the values of ``FEATURES`` after ``passes``, of which there is at least one."""
-    return (*passes[0], float(has_answers), float(truncated), float(len(passes) - 1))
+    return (*passes[0], *draft, float(len(passes) - 1))
 
 
 def read_calibration(folder: Path, network: Mapping[str, str] | None = None) -> Calibration | None:

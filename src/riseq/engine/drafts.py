@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
-from riseq.engine.confidence import Calibration, PassFeatures
+from riseq.engine.confidence import Calibration, DraftFeatures, PassFeatures
 from riseq.engine.dialogue import DialogueWords
 from riseq.engine.rules.agreement import fix_agreement
 from riseq.engine.rules.broken_english import mend_phrases
 from riseq.engine.rules.pronouns import Pronouns, use_pronouns
 from riseq.engine.rules.stranded_words import fix_stranded_words
 from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, encode_context
-from riseq.text.lexicon import is_content, is_word
+from riseq.text.language import is_foreign
+from riseq.text.lexicon import find_stem, is_content, is_word
 from riseq.text.pieces import Pieces
 from riseq.text.realise import realise
 from riseq.text.words import forms, split
@@ -26,6 +27,8 @@ from riseq.types import Simplification, Step, TextEdit
 
 LEAST_CONTEXT = UTTERANCE_PIECES + 2
 """How many pieces of the dialogue stay in sight, however long the question is."""
+NO_DIALOGUE = "there is no dialogue before it"
+NOT_ENGLISH = "it does not seem to be English"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ class Draft:
     """What the network is told of the words that may go."""
     pronouns: Pronouns = ()
     """The words of each name that has a pronoun of its own, and the pronoun."""
+    reason: str | None = None
+    """Why no pass reads it; None where passes may."""
     steps: list[Step] = field(default_factory=list)
     log_probability: float | None = None
     """Of the edits of every pass so far together; None before the first."""
@@ -77,7 +82,7 @@ class Draft:
     @property
     def editable(self) -> bool:
         """Whether a pass could change anything: a question with no dialogue before it has nothing to refer to."""
-        return self.has_context and len(self.cuts) > 1
+        return self.reason is None and len(self.cuts) > 1
 
     @property
     def unseen(self) -> int:
@@ -108,6 +113,15 @@ class Draft:
     def fixed(self) -> frozenset[int]:
         """The positions of protected words."""
         return frozenset(np.flatnonzero(self.barred[:, Op.DELETE]).tolist()) if self.protect else frozenset()
+
+    @property
+    def features(self) -> DraftFeatures:
+        """What the confidence goes by, beside the passes."""
+        left = {find_stem(word) for word in self.words}
+        gone = {word for word in forms(self.question) if is_content(word) and find_stem(word) not in left}
+        unsaid = sum(word not in self.dialogue for word in gone)
+        grounded = self.condition is Condition.GROUNDED
+        return DraftFeatures(float(self.dialogue.has_answers), float(self.truncated), float(grounded), float(unsaid))
 
     def advance(self, choice: Choice, pieces: Pieces) -> bool:
         """Apply the edits of one pass; return whether they changed anything."""
@@ -141,12 +155,13 @@ class Draft:
         """Return what was made of the question."""
         probability = None if self.log_probability is None else math.exp(self.log_probability)
         confidence = None
-        if calibration is not None:
-            confidence = calibration.rate(
-                self.pass_features, self.has_context, self.dialogue.has_answers, self.truncated
-            )
+        if calibration is not None and self.pass_features:
+            confidence = calibration.rate(self.pass_features, self.features)
+        elif calibration is not None:
+            confidence = calibration.untouched if self.has_context else calibration.alone
         steps = tuple(Step(step.text, tuple(map(self._refer, step.edits))) for step in self.steps)
-        return Simplification(self.question, self.text, steps, self.truncated, confidence, probability)
+        made = self.question, self.text, steps, self.truncated
+        return Simplification(*made, confidence, probability, reason=self.reason)
 
     def _refer(self, edit: TextEdit) -> TextEdit:
         mention = self.dialogue.find_mention(edit.old) if edit.old else None
@@ -179,7 +194,12 @@ def start(
     truncated = encoded.truncated or len(cuts) < len(words)
     said = DialogueWords(context)
     begun = encoded.ids, has_context, truncated, room, question, words, cuts
-    return Draft(question, context, said, *begun, protect, condition, pronouns)
+    reason = None
+    if not has_context:
+        reason = NO_DIALOGUE
+    elif is_foreign(question, context, lambda word: len(pieces.cut(word)) == 1):
+        reason = NOT_ENGLISH
+    return Draft(question, context, said, *begun, protect, condition, pronouns, reason)
 
 
 def find_protected(words: Sequence[str], protect: Iterable[Sequence[str]]) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ from riseq.engine.backends import Backend, ParallelBackend
 from riseq.engine.confidence import Calibration, read_calibration
 from riseq.engine.decisions import choose_phrases, decide, find_shift
 from riseq.engine.drafts import Draft, gather, split_batches, start
-from riseq.engine.variants import add_variants, pick_n_best
+from riseq.engine.variants import add_variants, fall_back, pick_n_best
 from riseq.hub import find_default_model, find_model
 from riseq.model.folder import is_exported, load_exported, read_window
 from riseq.model.inputs import PAPER_WINDOW, Condition, ContextWindow
@@ -25,6 +25,7 @@ from riseq.types import InputError, Simplification
 
 WINDOW = 1_024
 """How many examples are held at once: enough that neighbours by length need hardly any padding."""
+STRENGTH_0 = "strength 0 keeps every question"
 MANY = 8
 """From how many batches on they are read side by side, where the backend can: a few are faster one after the other."""
 
@@ -93,7 +94,8 @@ class Simplifier:
         never keeps more words in the first pass. ``protect`` names words that are left as they are wherever they
         stand. ``n_best`` above 1 fills the result's ``alternatives``. ``max_passes`` is the engine's where it is None.
         ``grounded``, the default, drops only what the dialogue has said; without it ``guard`` keeps what only the
-        question says unless the network is sure that it may go. ``pronouns`` has those that people go by.
+        question says unless the network is sure that it may go. ``pronouns`` has those that people go by. Below
+        ``min_confidence`` a milder form is returned, at last the question; ``reason`` says so.
         """
         return self._edit([read_item((question, context))], Controls.of(controls, **options))[0]
 
@@ -122,23 +124,25 @@ class Simplifier:
             yield from self._draft(window, controls)
 
     def _edit(self, asked: Sequence[Asked], controls: Controls) -> list[Simplification]:
-        drafts = self._draft(asked, controls)
-        results = [draft.finish(self.calibration) for draft in drafts]
+        return [self._finish(draft, controls) for draft in self._draft(asked, controls)]
+
+    def _finish(self, draft: Draft, controls: Controls) -> Simplification:
+        own = draft.finish(self.calibration)
+        result = fall_back(own, draft.variants, controls.min_confidence) if controls.min_confidence else own
         if controls.n_best == 1:
-            return results
-        return [
-            replace(result, alternatives=pick_n_best(result, draft.variants, controls.n_best))
-            for result, draft in zip(results, drafts, strict=True)
-        ]
+            return result
+        return replace(result, alternatives=pick_n_best(result, (*draft.variants, own), controls.n_best))
 
     def _draft(self, asked: Sequence[Asked], controls: Controls) -> list[Draft]:
         room = self.backend.max_pieces
         protect, pronouns = controls.protected_words(), controls.pronoun_words()
         told = Condition.GROUNDED if controls.grounded else Condition.UNKNOWN
         drafts = [start(*one, self.pieces, room, protect, self.window, told, pronouns) for one in asked]
+        if controls.strength == 0:
+            for draft in drafts:
+                draft.reason = draft.reason or STRENGTH_0
         active = [draft for draft in drafts if draft.editable]
-        # Strength 0 leaves the question as it is.
-        passes = (controls.max_passes or self.max_passes) if controls.strength > 0 else 0
+        passes = controls.max_passes or self.max_passes
         for number in range(passes):
             if not active:
                 break
@@ -168,14 +172,12 @@ class Simplifier:
             sureness = self.calibration.sureness if controls.guard else 0.0
         ops = decide(scores.edits_BWE, drafts, shift, sureness)
         (choices,) = choose_phrases(batch, scores, self.phrases, [ops], drafts)
-        if controls.n_best > 1:
+        if controls.n_best > 1 or controls.min_confidence:
             add_variants(batch, scores, self.phrases, drafts, ops, self.pieces, self.calibration)
         return [draft for draft, choice in zip(drafts, choices, strict=True) if draft.advance(choice, self.pieces)]
 
     def _wants_another(self, draft: Draft) -> bool:
-        if self.calibration is None:
-            return True
-        return self.calibration.wants_another(draft.pass_features, draft.dialogue.has_answers, draft.truncated)
+        return self.calibration is None or self.calibration.wants_another(draft.pass_features, draft.features)
 
 
 def _read_windows(items: Iterable[Item]) -> Iterator[list[Asked]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from riseq.core.edits import Op, Ops, find_runs
 from riseq.core.levenshtein import distance
@@ -52,6 +53,26 @@ def add_variants(
                 draft.variants.append(fork.finish(calibration))
 
 
+def fall_back(chosen: Simplification, others: Iterable[Simplification], least: float) -> Simplification:
+    """Return ``chosen``; where its confidence is below ``least``, the mildest form that reaches it, else the question.
+
+    What has no confidence at all reaches none. The confidence of another form is made as that of the chosen one: from
+    the features of the pass that would have made its edits.
+    """
+
+    def reaches(form: Simplification) -> bool:
+        return form.confidence is not None and form.confidence >= least
+
+    if reaches(chosen):
+        return chosen
+    for form in takewhile(lambda one: one is not chosen, sort_mildest((chosen, *others))):
+        if form.changed and reaches(form):
+            return replace(form, reason=f"below min_confidence {least:g}: a milder form")
+    asked = Simplification(chosen.question, chosen.question, truncated=chosen.truncated)
+    question = next((form for form in (chosen, *others) if not form.changed), asked)
+    return replace(question, reason=chosen.reason or f"below min_confidence {least:g}: the question as it is")
+
+
 def pick_n_best(chosen: Simplification, others: Iterable[Simplification], n_best: int) -> tuple[Simplification, ...]:
     """Return the ``n_best`` most probable forms of different texts, ``chosen`` always among them, the mildest first.
 
@@ -59,14 +80,18 @@ def pick_n_best(chosen: Simplification, others: Iterable[Simplification], n_best
     """
     ranked = sorted(others, key=_probability, reverse=True)
     least = LEAST_SHARE * max(map(_probability, (chosen, *ranked)))
-    best = {chosen.text: chosen}
+    best = {chosen.text: replace(chosen, reason=None)}
     for one in ranked:
         if len(best) == n_best:
             break
         if _probability(one) >= least or not one.changed:
             best.setdefault(one.text, one)
-    question = forms(chosen.question)
-    return tuple(sorted(best.values(), key=lambda one: (distance(question, forms(one.text)), -_probability(one))))
+    return tuple(sort_mildest(best.values()))
+
+
+def sort_mildest(found: Iterable[Simplification]) -> list[Simplification]:
+    """Return the forms of one question, those with the fewest words between them and it first."""
+    return sorted(found, key=lambda one: (distance(forms(one.question), forms(one.text)), -_probability(one)))
 
 
 def _thin_out(ops: Ops) -> Iterator[Ops]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 
 from riseq.core.edits import MARKER, Op
 from riseq.core.levenshtein import align
-from riseq.text.lexicon import PRONOUNS, find_stem, is_content
+from riseq.text.lexicon import PRONOUNS, is_content
 from riseq.text.words import forms
 
 
@@ -36,16 +36,6 @@ def find_lost(text: str, target: str) -> list[str]:
         else:
             lost.append(word)
     return lost
-
-
-def find_lost_new(question: str, text: str, target: str, is_said: Callable[[str], bool]) -> tuple[set[str], int]:
-    """Return what ``target`` kept of the question's new words and ``text`` lost, and how many such words there were.
-
-    New are content words of the question that its dialogue lacks; they are compared by their stems.
-    """
-    kept = {find_stem(word) for word in forms(target)}
-    new = {find_stem(word) for word in forms(question) if is_content(word) and not is_said(word)} & kept
-    return new - {find_stem(word) for word in forms(text)}, len(new)
 
 
 def measure_loss(texts: Sequence[str], targets: Sequence[str]) -> Loss:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from riseq.data.cases import Case
+from riseq.metrics.behaviour import judge
 from riseq.metrics.ngrams import Floats
-from riseq.metrics.scores import match_exactly
-from riseq.text.pieces import scoring_form
-from riseq.types import Example, InputError, Simplification
+from riseq.types import InputError, Simplification
 
 BINS = 15
 Weights = tuple[float, tuple[float, ...]]
@@ -48,18 +48,17 @@ def measure_reliability(probabilities: Floats, right: Floats, bins: int = BINS) 
     return Reliability(sum(apart) / len(right), _rank(probabilities, right), predicted, observed, counts)
 
 
-def check_confidence(examples: Sequence[Example], predictions: Sequence[Simplification]) -> Reliability:
-    """Return how well the predictions' confidences are calibrated, over the examples that have a dialogue."""
-    asked = [pair for pair in zip(examples, predictions, strict=True) if pair[0].context]
+def check_confidence(cases: Sequence[Case], predictions: Sequence[Simplification]) -> Reliability:
+    """Return how well the predictions' confidences are calibrated, over the cases that have a dialogue."""
+    asked = [pair for pair in zip(cases, predictions, strict=True) if pair[0].example.context]
     known = np.array([one.confidence for _, one in asked if one.confidence is not None])
     if not asked or len(known) < len(asked):
         raise InputError(
             f"{len(asked) - len(known)} of {len(asked)} results with a dialogue tell no confidence; expected all to, "
             "as those of rise do with a model that riseq calibrate has fitted"
         )
-    texts = [scoring_form(prediction.text) for _, prediction in asked]
-    right = match_exactly(texts, [scoring_form(example.target or "") for example, _ in asked])
-    return measure_reliability(known, right.astype(np.float64))
+    right = np.array([judge(case, prediction.text).right for case, prediction in asked], dtype=np.float64)
+    return measure_reliability(known, right)
 
 
 def _rank(probabilities: Floats, right: Floats) -> float:

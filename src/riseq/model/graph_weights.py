@@ -72,7 +72,7 @@ def read_weights(folder: Path, shapes: Mapping[str, Tensor]) -> dict[str, Tensor
         if name == _BIAS:
             found = _read_bias(graphs[0].tensors["bias_by_distance"], len(shape))
         else:
-            found = next((one for graph in graphs if (one := graph.find(name)) is not None), None)
+            found = next((one for graph in graphs if (one := graph.find(name)) is not None), None)  # type: ignore[arg-type]
         if found is None or found.shape != tuple(shape.shape):
             raise InputError(f"{folder}: its graphs have no {name} of shape {tuple(shape.shape)}")
         weights[name] = torch.from_numpy(np.array(found, dtype=np.float32))

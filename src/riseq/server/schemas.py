@@ -91,7 +91,7 @@ def _read_utterances(context: object) -> tuple[str, ...]:
 # In JSON 2.0 and 2 are the same number.
 _WHOLE = BeforeValidator(lambda value: int(value) if isinstance(value, float) and value.is_integer() else value)
 CONTROL_TYPES: Mapping[str, Any] = {
-    "strength": Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)],
+    **dict.fromkeys(("strength", "min_confidence"), Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]),
     "protect": Annotated[
         list[Annotated[str, Field(min_length=1, max_length=MAX_PHRASE)]], Field(max_length=MAX_PROTECTED)
     ],
@@ -196,7 +196,7 @@ class Form(BaseModel):
     changed: bool = Field(description="Whether the text differs from the question.")
     steps: list[StepOut] = Field(description="The passes that led there; none where nothing was edited.")
     confidence: float | None = Field(
-        description="How sure the model is that the text is right, calibrated, if it says."
+        description="The probability that a person would accept the text, calibrated, if the model says."
     )
     probability: float | None = Field(description="The model's probability of all edits together; not calibrated.")
 
@@ -206,6 +206,9 @@ class Result(Form):
 
     question: str
     truncated: bool = Field(description="Whether some of the context or question was not looked at for want of room.")
+    reason: str | None = Field(
+        description="Why the question was left alone or a milder form taken, where the model's edits did not decide it."
+    )
     alternatives: list[Form] = Field(
         description="With n_best above 1: forms from milder to stronger, this one among them."
     )

@@ -14,7 +14,6 @@ from riseq.types import Example, Simplification, TextEdit
 
 if TYPE_CHECKING:
     from riseq.data.dataset import DatasetStats
-    from riseq.metrics.scores import Scores
 
 _LABEL_WIDTH, _PASS_WIDTH = 11, 12
 
@@ -108,6 +107,8 @@ def explain(console: Console, result: Simplification, context: Sequence[str] = (
         _print(console, "confidence", Text(f"{result.confidence:.0%}", style=_colour(result.confidence)))
     for index, one in enumerate(result.alternatives):
         _print(console, "" if index else "forms", _show_probability(one.probability).append(one.text))
+    if result.reason is not None:
+        _print(console, "reason", Text(result.reason, style="yellow"))
     if result.truncated:
         _print(console, "note", Text("the dialogue or the question is longer than the model reads", style="yellow"))
 
@@ -130,15 +131,20 @@ def _colour(probability: float) -> str:
     return "green" if probability >= 0.8 else "yellow" if probability >= 0.5 else "red"
 
 
-SCORE_TITLES = ("n", "B-1", "B-2", "B-3", "B-4", "R-L", "CIDEr", "exact %", "distance")
+SCORE_TITLES = {
+    **{f"bleu{order}": f"B-{order}" for order in range(1, 5)},
+    "rougeL": "R-L",
+    "cider": "CIDEr",
+    "exact": "exact %",
+}
 """The columns of the paper's tables, then exact match and the mean word-level Levenshtein distance."""
 
 
-def show_scores(console: Console, rows: Mapping[str, Scores]) -> None:
-    """Print one row of scores a system, rounded as in the paper."""
-    table = open_table(console, "system", *SCORE_TITLES)
+def show_scores(console: Console, rows: Mapping[str, Mapping[str, float]], first: str = "system") -> None:
+    """Print one row of scores a system, or whatever stands ``first``, rounded as in the paper."""
+    table = open_table(console, first, *(SCORE_TITLES.get(key, key) for key in next(iter(rows.values()))))
     for name, scores in rows.items():
-        table.add_row(name, *(_format_score(key, value) for key, value in scores.as_dict().items()))
+        table.add_row(name, *(_format_score(key, value) for key, value in scores.items()))
     console.print(table)
 
 

@@ -150,6 +150,34 @@ NEVER_NAMES = _list(
 """Words that start sentences without being names. They are never written with a capital on the strength of one seen
 elsewhere ("It", the film), and lose the capital they had when they no longer come first."""
 
+FOREIGN_WORDS = _list(
+    """
+    que qué quien quién cuál cuáles cuándo cuántos cuántas cuánto dónde cómo por una unos es está fue sobre más pero
+    puedo esta este dime quel quelle quels quelles quand qui où pourquoi combien est sont était le les une aux avec
+    dans je vous nous elle cette il moi wann wer wie wo warum welche welcher welches welchen ist sind wurde dem ein
+    eine einen zu für auf nicht kann ich mein meine viele und gibt quando chi perché quanti quante gli della è sono
+    nel posso mio sulla più questo quem quantos quantas onde qual uma não é meu minha sem foi são isso wanneer
+    waarom hoeveel welke wat waar het een werd heeft ik mijn nog niet zijn voor naar kan kiedy kto gdzie ile
+    dlaczego czy jaka jaki jest są się na nie mogę był była który moje zaman kaç nasıl neden nerede hangi bir mı
+    için nedir daha kapan siapa berapa mengapa bagaimana apa apakah yang dari ini itu saya bisa untuk dengan adalah
+    tidak när vem hur många varför vad är jag och det som för på av ett inte till blev milloin kuka kuinka missä
+    mikä miksi mitä monta onko oli voinko minun joka voiko có là của không gì nào nhiêu năm tại tôi đã và những
+    tiene puede quanto hoe vilken finns peut kadar mihin paljonko hvad hva hvor hvordan hvornår når kolik kde kdy
+    proč jsou cât unde când mennyi mikor hol egy
+    """
+)
+"""Function words of Spanish, French, German, Italian, Portuguese, Dutch, Polish, Turkish, Indonesian, Swedish, Finnish,
+Vietnamese and a few more; none that English has too or that its names are full of (la, el, van)."""
+FOREIGN_SCRAPS = _list(
+    """
+    al ao au bu co com con da das de del den der des di die do dos du el em en et ha hat het kim la las lo los mana
+    mi ne os na o per se si sin som un van ve von w y z
+    """
+)
+"""More of them that stand in English names and titles too; among other foreign words they count."""
+HOMOGRAPHS = _list("a all am an any as at by d do for had he her i in is its m me no of on or over s so t to us was we")
+"""English function words that are words of other languages too, and say nothing of a text's language."""
+
 
 def is_word(form: str) -> bool:
     """Return whether ``form`` has a letter or digit."""

@@ -20,6 +20,7 @@ function explainUnchanged(form, answer, request) {
   if (!request.context.length) return "No dialogue comes before it, so there is nothing it could leave out.";
   if (request.strength === 0) return "At strength 0 every question stays as it is.";
   if (form !== answer && answer.changed) return "The question as you wrote it.";
+  if (answer.reason) return `It stays as it is: ${answer.reason}.`;
   return "It stays as it is: the model would leave nothing out.";
 }
 
@@ -30,7 +31,7 @@ function listFacts(form, question) {
   if (form.steps.length) facts.push({ name: "Passes", value: String(form.steps.length) });
   const sure = form.steps.flatMap((step) => step.edits.map((edit) => edit.probability));
   if (typeof form.confidence === "number") {
-    facts.push({ name: "Confidence", share: form.confidence, title: "How sure the model is that this is right" });
+    facts.push({ name: "Confidence", share: form.confidence, title: "How likely it is that a person would say this" });
   } else if (sure.length && sure.every((value) => typeof value === "number")) {
     const title = "The probability of the edit the model was least sure of";
     facts.push({ name: "Least sure edit", share: Math.min(...sure), title });
