@@ -253,6 +253,19 @@ class TestEvaluate:
         assert line == f"confidence: expected calibration error {ece}, AUC {auc}"
         assert shell("evaluate", "-s", "origin", "-d", questions, "--confidence").code == 2
 
+    def test_a_suite_is_judged_by_phenomenon(self, shell: Shell, tmp_path: Path) -> None:
+        case = {"context": [{"role": "user", "content": "Who directed Alien?"}], "keep": [], "gone": [], "bad": []}
+        thing = {"phenomenon": "thing", "question": "When was Alien released?", "gold": ["When was it released?"]}
+        switch = {"phenomenon": "switch", "question": "Who is Emma?", "gold": ["Who is Emma?"]}
+        rows = [{**case, **thing, "gone": ["Alien"]}, {**case, **switch}]
+        suite = tmp_path / "suite.jsonl"
+        suite.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        told = json.loads(shell("evaluate", "-s", "origin", "-d", suite, "--json").out)
+        assert (told["n"], told["kept"], told["right"], told["phenomena"]["thing"]["right"]) == (2, 100, 50, 0)
+        header, *shown = shell("evaluate", "-s", "origin", "-d", suite).out.splitlines()
+        assert header.split() == ["phenomenon", "n", "kept", "shortened", "clean", "right", "exact"]
+        assert shown[-1].split() == ["all", "2", "100.0", "50.0", "100.0", "50.0", "50.0"]
+
     def test_predictions_stand_beside_their_targets(self, shell: Shell, questions: Path, tmp_path: Path) -> None:
         shell("evaluate", "-s", "origin", "-d", questions, "--predictions", "p.jsonl")
         rows = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text(encoding="utf-8").splitlines()]

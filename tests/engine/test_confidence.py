@@ -88,6 +88,25 @@ def test_every_result_has_a_confidence(folder: Path) -> None:
     assert engine("Who was Ira Hayes?").confidence == 1.0
 
 
+def test_below_min_confidence_a_milder_form_is_taken(folder: Path) -> None:
+    engine = load(folder, HAND)
+    asked = [one for one in make_examples(30) if one.context]
+    plain = list(engine.batch(asked))
+    middle = sorted(one.confidence or 0.0 for one in plain)[len(plain) // 2]
+    strict = list(engine.batch(asked, min_confidence=middle))
+    for before, after in zip(plain, strict, strict=True):
+        if (before.confidence or 0) >= middle:
+            assert after == before
+        else:
+            assert (after.reason or "").startswith("below min_confidence ")
+            assert after.text == after.question or (after.confidence or 0) >= middle
+    assert {one.reason is None for one in strict} == {True, False}
+    assert all(one.text == one.question for one in load(folder, None).batch(asked, min_confidence=0.1))
+    several = engine(asked[0].question, asked[0].context, min_confidence=1.0, n_best=20)
+    assert {several.text, plain[0].text} <= {one.text for one in several.alternatives}
+    assert type(several).from_dict(several.to_dict()) == several
+
+
 def test_without_a_calibration_there_is_none(folder: Path) -> None:
     assert all(one.confidence is None for one in load(folder, None).batch(make_examples(10)))
 

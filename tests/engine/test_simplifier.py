@@ -251,6 +251,16 @@ def test_what_was_not_looked_at_is_told(engine: Simplifier) -> None:
     assert engine("w " * 600, CONTEXT).truncated
 
 
+def test_a_question_that_no_pass_reads_says_why(engine: Simplifier) -> None:
+    asked = "Where was Ira Hayes born?"
+    assert engine(asked, CONTEXT).reason is None
+    assert engine(asked).reason == "there is no dialogue before it"
+    assert engine(asked, CONTEXT, strength=0).reason == "strength 0 keeps every question"
+    foreign = engine("¿Dónde nació Ira Hayes?", CONTEXT)
+    assert (foreign.changed, foreign.steps, foreign.reason) == (False, (), "it does not seem to be English")
+    assert type(foreign).from_dict(foreign.to_dict()) == foreign
+
+
 def test_the_probability_is_that_of_every_pass(engine: Simplifier) -> None:
     assert engine("Why?").probability is None
     for example in make_examples(20):

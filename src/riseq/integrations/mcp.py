@@ -36,7 +36,8 @@ class Conversational(BaseModel):
 
     text: str
     changed: bool
-    confidence: float | None = Field(description="The calibrated probability that the text is right, if it is known.")
+    confidence: float | None = Field(description="The calibrated probability that a person accepts the text, if known.")
+    reason: str | None = Field(description="Why the question was left alone or a milder form taken, where it was.")
     alternatives: list[str] = Field(description="With n_best above 1: forms from milder to stronger.")
 
 
@@ -57,7 +58,7 @@ def build_server(model: str | Path | None = None, threads: int | None = None) ->
         """Rewrite a self-contained question as a person would ask it next in the dialogue."""
         result = ask(question, context, **options)
         forms = [one.text for one in result.alternatives]
-        known = {name: getattr(result, name) for name in ("text", "changed", "confidence")}
+        known = {name: getattr(result, name) for name in ("text", "changed", "confidence", "reason")}
         return Conversational(**known, alternatives=forms)
 
     @server.tool()
