@@ -63,7 +63,7 @@ def test_a_foreign_dialogue_stands_before_or_after(everyday: list[Example]) -> N
 def test_every_other_copy_has_the_best_form(everyday: list[Example]) -> None:
     rng = np.random.default_rng(1)
     copies = [choose_forms(everyday[:300], copy, rng) for copy in range(4)]
-    best = {}
+    best: dict[str, str | None] = {}
     for example in everyday[:300]:
         best.setdefault(example.id, example.target)
     assert all([one.id for one in copy] == list(best) for copy in copies)
