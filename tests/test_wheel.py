@@ -27,7 +27,9 @@ def test_a_wheel_brings_the_model_and_runs_it_from_anywhere(root: Path, tmp_path
     (wheel,) = tmp_path.glob("*.whl")
     assert wheel.stat().st_size < 60e6
     site = tmp_path / "site"
-    zipfile.ZipFile(wheel).extractall(site)
+    archive = zipfile.ZipFile(wheel)
+    assert not [name for name in archive.namelist() if "everyday" in name], "data stay in the repository"
+    archive.extractall(site)
     # -I leaves the checkout and its editable install out of sight; the wheel's own folder comes first.
     code = f"import sys; sys.path.insert(0, {str(site)!r})\n{CODE}"
     done = subprocess.run(

@@ -11,6 +11,7 @@ import pytest
 
 from check_everyday import DIALOGUES, KINDS, SUITE, Checker, Remark, make_checker, read_lines, read_phenomena
 from riseq.data.corpora import read_everyday
+from riseq.data.dataset import load_dataset
 
 MOST_REMARKS = {"structure": 0, "loses": 290, "new": 85, "long": 0, "changed": 3, "suite": 1}
 
@@ -99,3 +100,12 @@ def test_an_id_that_is_there_twice_and_missing_fields_are_found(checker: Checker
     without = {**good, "turns": [{"full": "Hi", "said": "Hello"}]}
     assert find_kinds(checker, without) == ["structure"] * 2
     assert find_kinds(checker, {**good, "next": []}) == ["structure"]
+
+
+def test_what_is_read_by_people_was_never_seen(dialogues: list[dict[str, Any]], root: Path) -> None:
+    examples = load_dataset(root / "examples" / "reading.jsonl")
+    assert len({example.id for example in examples}) == len(examples) == 200
+    asked = [one["full"] for dialogue in dialogues for one in [*dialogue["turns"], *dialogue["next"]]]
+    seen = Checker(frozenset(), [*asked, *(case["question"] for case in read_lines(SUITE))])
+    remarks = [one for e in examples for one in seen.check_question(e.id, e.context, e.question, [])]
+    assert remarks == []
