@@ -10,10 +10,9 @@ import numpy as np
 from riseq.metrics.content import Kind, find_kind, measure_loss
 from riseq.metrics.passes import map_passes, share_worse
 from riseq.metrics.scores import Mask
-from riseq.reproduce import paper
 from riseq.reproduce.document import Cell, Column, Figure, Row, Table
 from riseq.reproduce.figures import draw_heatmap, draw_lines
-from riseq.reproduce.plan import COUNTED_PASSES, SAVED_PASSES, SET_TITLES, TEST, TEST_SETS
+from riseq.reproduce.plan import COUNTED_PASSES, SAVED_PASSES, SET_TITLES, TEST, TEST_SETS, read_paper
 from riseq.reproduce.scoreboard import Scoreboard, find_turn
 from riseq.text.words import forms
 from riseq.types import Example
@@ -89,12 +88,9 @@ def build_passes(board: Scoreboard) -> list[Table | Figure]:
             rows.append(Row(planned.title, (Cell.not_run(make),) * (SAVED_PASSES + 2), "missing", make))
         if after and planned.group == "rise":
             lines[planned.title] = bleu
-    printed = (
-        *map(Cell.number, paper.PASSES_BLEU4),
-        Cell(f"about {paper.WORSE:.0f}", paper.WORSE),
-        Cell("not told"),
-    )
-    rows.append(Row("RISE, paper", printed, "paper"))
+    printed, worst = read_paper()["passes_bleu4"], read_paper()["worse"]
+    shown = (*map(Cell.number, printed), Cell(f"about {worst:.0f}", worst), Cell("not told"))
+    rows.append(Row("RISE, paper", shown, "paper"))
     columns = (
         *(Column(str(number), "BLEU-4 after at most ... passes") for number in numbers),
         Column("at some pass", "% worse"),
@@ -108,7 +104,7 @@ def build_passes(board: Scoreboard) -> list[Table | Figure]:
     table = Table("passes", "Influence of the number of passes", "Method", columns, tuple(rows), note)
     if not lines:
         return [table]
-    lines["RISE, paper"] = list(paper.PASSES_BLEU4)
+    lines["RISE, paper"] = printed
     names = [str(number) for number in numbers]
     svg = draw_lines(names, lines, "passes at most", "BLEU-4")
     return [table, Figure("passes-figure", "BLEU-4 by the number of passes", svg, {"passes": names, "bleu4": lines})]

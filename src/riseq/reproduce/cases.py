@@ -12,9 +12,8 @@ import numpy as np
 from riseq.core.edits import MARKER, Op
 from riseq.core.levenshtein import align, distance
 from riseq.metrics.ngrams import Floats
-from riseq.reproduce import paper
 from riseq.reproduce.document import Case, CaseLine, Piece
-from riseq.reproduce.plan import SAVED_PASSES, TEST, PlannedSystem
+from riseq.reproduce.plan import SAVED_PASSES, TEST, PlannedSystem, read_paper
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.text.words import split
 
@@ -94,7 +93,7 @@ def build_cases(board: Scoreboard) -> list[Case]:
         return []
     indices = {one.id: index for index, one in enumerate(board.examples(TEST))}
     cases = []
-    for number, (example_id, rewrites) in enumerate(paper.CASES.items(), 1):
+    for number, (example_id, rewrites) in enumerate(read_paper()["cases"].items(), 1):
         if example_id in indices:
             lines = [_line(f"paper, rewrite {k}", text) for k, text in enumerate(rewrites, 1)]
             why = f"{planned.title}; from the paper, whose contexts have answers too"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,6 +34,13 @@ SAVED_PASSES = 5
 """How many passes of an editing system are written down, to show what more of them would do."""
 
 Group = Literal["baseline", "rise", "ablation"]
+
+
+@cache
+def read_paper() -> dict[str, Any]:
+    """Return the numbers that the paper prints."""
+    found: dict[str, Any] = json.loads(Path(__file__).with_name("paper.json").read_text(encoding="utf-8"))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,12 @@ from rich.console import Console
 
 from riseq.data.tables import write_rows
 from riseq.files import write_json, write_text
-from riseq.reproduce import analysis_tables, document, paper, score_tables
+from riseq.reproduce import analysis_tables, document, score_tables
 from riseq.reproduce.cases import build_cases
 from riseq.reproduce.document import Cell, Column, Figure, Part, Report, Row, Section, Table
 from riseq.reproduce.facts import describe_machine, measure_speed, open_system
 from riseq.reproduce.figures import load_matplotlib, on_white
-from riseq.reproduce.plan import COUNTED_PASSES, SETS, UNSEEN, PlannedSystem
+from riseq.reproduce.plan import COUNTED_PASSES, SETS, UNSEEN, PlannedSystem, read_paper
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.systems.registry import SYSTEMS
 from riseq.systems.saved import MANIFEST, Store, file_stem
@@ -79,7 +79,7 @@ def build_speed(board: Scoreboard) -> Table:
 def build_training(board: Scoreboard) -> Table:
     """Return the parameters and training hours of every method, ours and the paper's."""
     rows = [_training_row(board, [one], one.title) for one in board.systems("baseline", "rise")]
-    for variant in paper.ABLATION:
+    for variant in read_paper()["ablation"]:
         rows.append(_training_row(board, board.seeds(variant), f"{variant}, ablation, mean of a seed"))
     heads = ("parameters, M", "training, hours")
     columns = (
@@ -96,7 +96,7 @@ def build_training(board: Scoreboard) -> Table:
 def _training_row(board: Scoreboard, seeds: list[PlannedSystem], title: str) -> Row:
     ran = [manifest for one in seeds if (manifest := board.manifests.get(one.name))]
     key = seeds[0].paper or ""
-    size, hours = paper.PARAMETERS.get(key), paper.HOURS.get(key)
+    size, hours = read_paper()["parameters"].get(key), read_paper()["hours"].get(key)
     printed = (Cell.number(None if size is None else size / 1e6, form=".0f"), Cell.number(hours))
 
     def row(ours: Sequence[Cell], kind: Any, command: str | None) -> Row:
