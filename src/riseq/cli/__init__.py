@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
     from rich.console import Console
 
-    from riseq.data.cases import Case
+    from riseq.metrics.behaviour import Case
 
 T = TypeVar("T", bound="DataclassInstance")
 Verb = Callable[..., None]
@@ -251,7 +251,7 @@ def load_set(name: Path, skip_bad: bool = False, need_target: bool = False) -> l
 
 def load_case_set(name: Path, skip_bad: bool = False) -> list[Case]:
     """Return the cases of a suite, of everyday dialogues or of a set with targets, of which there is at least one."""
-    from riseq.data.cases import load_cases
+    from riseq.metrics.behaviour import load_cases
 
     return _load(load_cases, name, skip_bad)
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from riseq.data.cases import Case
-from riseq.metrics.behaviour import judge
+from riseq.metrics.behaviour import Case, judge
 from riseq.metrics.ngrams import Floats
 from riseq.types import InputError, Simplification
 
