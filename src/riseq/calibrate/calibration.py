@@ -81,16 +81,10 @@ def calibrate(
     patient = replace(patient, later=later)
     impatient, gate = _fit_again(runner, patient)
     right, reliability = _fit_right(runner, impatient)
-    facts = {
-        "sets": {name: len(examples) for name, examples in sets.items()},
-        **{
-            part: {name: getattr(one, part) for name, one in reliability.items()}
-            for part in ("error", "discrimination")
-        },
-        "sureness": guard,
-        "later": passes,
-        "passes": gate,
-    }
+    facts: dict[str, Any] = {"sets": {name: len(examples) for name, examples in sets.items()}}
+    for part in ("error", "discrimination"):
+        facts[part] = {name: getattr(one, part) for name, one in reliability.items()}
+    facts |= {"sureness": guard, "later": passes, "passes": gate}
     return Calibrated(replace(impatient, right=right, facts=facts), reliability, facts)
 
 

@@ -18,10 +18,11 @@ from riseq.text.words import forms
 from riseq.types import Example
 
 Parts = Mapping[str, Mask]
+Ranges = Sequence[tuple[int, int | None]]
 FEWEST = 5
 """A mean over fewer examples is not drawn."""
-LENGTHS = ((1, 6), (7, 9), (10, 12), (13, 16), (17, None))
-TURNS = ((1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6), (7, 7), (8, 8), (9, None))
+LENGTHS: Ranges = ((1, 6), (7, 9), (10, 12), (13, 16), (17, None))
+TURNS: Ranges = (*((turn, turn) for turn in range(1, 9)), (9, None))
 
 
 def build_iterations(board: Scoreboard) -> list[Table | Figure]:
@@ -55,17 +56,10 @@ def build_iterations(board: Scoreboard) -> list[Table | Figure]:
     def cell(mean: float, count: int) -> Cell:
         return Cell(f"{mean:.2f} ({count})", float(mean), command) if count else Cell("")
 
-    table = Table(
-        "iterations",
-        "Mean number of passes (and questions)",
-        "only in y",
-        tuple(Column(name, "words only in x") for name in columns),
-        tuple(
-            Row(name, tuple(map(cell, row_means, row_counts)), command=command)
-            for name, row_means, row_counts in zip(rows, found.means, found.counts, strict=True)
-        ),
-    )
-    return [figure, table]
+    heads = tuple(Column(name, "words only in x") for name in columns)
+    fields = zip(rows, found.means, found.counts, strict=True)
+    shown = tuple(Row(name, tuple(map(cell, *pair)), command=command) for name, *pair in fields)
+    return [figure, Table("iterations", "Mean number of passes (and questions)", "only in y", heads, shown)]
 
 
 def build_passes(board: Scoreboard) -> list[Table | Figure]:
@@ -112,9 +106,9 @@ def build_passes(board: Scoreboard) -> list[Table | Figure]:
 
 def build_phenomena(board: Scoreboard) -> list[Table]:
     """Return BLEU-4 and exact matches by the kind of the gold edit, a table a set."""
+    kinds = {dataset: split_kinds(board.examples(dataset)) for dataset in TEST_SETS}
     return [
-        _build_parts(board, dataset, split_kinds(board.examples(dataset)), "phenomena", "By phenomenon", "Gold edit")
-        for dataset in TEST_SETS
+        _build_parts(board, name, parts, "phenomena", "By phenomenon", "Gold edit") for name, parts in kinds.items()
     ]
 
 
@@ -158,7 +152,7 @@ def split_kinds(examples: Sequence[Example]) -> Parts:
     return {kind.value: kinds == kind.value for kind in Kind}
 
 
-def split_ranges(numbers: Sequence[int], ranges: Sequence[tuple[int, int | None]]) -> Parts:
+def split_ranges(numbers: Sequence[int], ranges: Ranges) -> Parts:
     """Return which numbers are in each range, both ends included; None is no upper end."""
     array = np.array(numbers)
     parts = {}
@@ -169,21 +163,14 @@ def split_ranges(numbers: Sequence[int], ranges: Sequence[tuple[int, int | None]
 
 
 def _build_ranges(
-    board: Scoreboard,
-    read: Callable[[Example], int],
-    ranges: Sequence[tuple[int, int | None]],
-    section: str,
-    first: str,
+    board: Scoreboard, read: Callable[[Example], int], ranges: Ranges, section: str, first: str
 ) -> list[Table | Figure]:
     """Return a table a set, with a figure of the first."""
     parts = {dataset: split_ranges([read(one) for one in board.examples(dataset)], ranges) for dataset in TEST_SETS}
     seen, unseen = (_build_parts(board, dataset, parts[dataset], section, first, first) for dataset in TEST_SETS)
     names = [row.label for row in seen.rows]
-    lines = {
-        column.title: [row.cells[index].value or 0.0 for row in seen.rows]
-        for index, column in enumerate(seen.columns)
-        if column.group == "BLEU-4"
-    }
+    bleu = [(index, column.title) for index, column in enumerate(seen.columns) if column.group == "BLEU-4"]
+    lines = {title: [row.cells[index].value or 0.0 for row in seen.rows] for index, title in bleu}
     svg = draw_lines(names, lines, first, "BLEU-4")
     title = f"BLEU-4 by {first.lower()}, CANARD"
     return [seen, Figure(f"{section}-figure", title, svg, {"x": names, "bleu4": lines}), unseen]

@@ -76,8 +76,7 @@ def read_config(model: Path) -> dict[str, Any]:
 
 def count_parameters(model: Path) -> int | None:
     """Return how many numbers the model's weights have; None where its folder does not say."""
-    files = sorted(model.glob("*.safetensors"))
-    if files:
+    if files := sorted(model.glob("*.safetensors")):
         return sum(map(_count_safetensors, files))
     network = read_config(model).get("network")
     return None if network is None else _count_network(network)

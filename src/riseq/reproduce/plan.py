@@ -97,9 +97,7 @@ PLAN = (
     PlannedSystem("trans++", "Trans++", "trans++", "baseline", "trans++.yaml", paper="Trans++"),
     PlannedSystem("qgdiv", "QGDiv", "qgdiv", "baseline", "qgdiv.yaml", paper="QGDiv"),
     PlannedSystem("querysim", "QuerySim", "querysim", "baseline", "querysim.yaml", paper="QuerySim"),
-    PlannedSystem(
-        "rise-small", "RISE, small", "rise", "rise", "default.yaml", paper="RISE", ships=True, taught_by=TAUGHT
-    ),
+    PlannedSystem("rise-small", "RISE, small", "rise", "rise", "default.yaml", None, "RISE", None, True, TAUGHT),
     PlannedSystem("rise-large", "RISE, large", "rise", "rise", "large.yaml", paper="RISE", taught_by=TAUGHT),
     *(
         PlannedSystem(f"{key}-{seed}", f"{row}, seed {seed}", "rise", "ablation", f"{key}.yaml", seed, row, row)
@@ -123,11 +121,7 @@ class RetrainStep:
 
 
 def plan_steps(
-    systems: Sequence[PlannedSystem],
-    out: Path,
-    recipes: Path,
-    changes: Sequence[str] = (),
-    limit: int | None = None,
+    systems: Sequence[PlannedSystem], out: Path, recipes: Path, changes: Sequence[str] = (), limit: int | None = None
 ) -> list[RetrainStep]:
     """Return the commands of ``--retrain``: training in ``out/runs`` where there is a recipe, then the outputs.
 
@@ -177,8 +171,7 @@ def run_steps(
 ) -> list[RetrainStep]:
     """Run the steps that are not done yet and return those that failed; a system's later steps wait for its earlier.
 
-    Trainings that are done are in a journal; whether outputs are those of the model, ``riseq predict`` finds out. A
-    step that was stopped is run again, and its command goes on where it stopped.
+    Trainings that are done are in a journal; whether outputs are those of the model, ``riseq predict`` finds out.
     """
     out.mkdir(parents=True, exist_ok=True)
     store = Store(out / RETRAINED)

@@ -64,15 +64,13 @@ def build_speed(board: Scoreboard) -> Table:
     for planned in board.systems("baseline", "rise"):
         found = measured.get("systems", {}).get(planned.name)
         keys = ("questions_per_s", "median_ms", "p95_ms")
-        cells = [
-            Cell.number(found[key], SPEED_COMMAND, ",.1f") if found else Cell.not_run(SPEED_COMMAND) for key in keys
-        ]
+        missing = Cell.not_run(SPEED_COMMAND)
+        cells = [Cell.number(found[key], SPEED_COMMAND, ",.1f") if found else missing for key in keys]
         rows.append(Row.of_system(planned.title, cells, SPEED_COMMAND, SPEED_COMMAND))
     columns = tuple(map(Column, ("questions a second, as a file", "median ms, one at a time", "95th percentile ms")))
-    where = (
-        f"One run on {measured['machine']}: {measured['rows']} questions of {measured['data']}. " if measured else ""
-    )
-    note = f"{where}All passes counted, the model loaded and warm. As a file: the system may batch."
+    note = "All passes counted, the model loaded and warm. As a file: the system may batch."
+    if measured:
+        note = f"One run on {measured['machine']}: {measured['rows']} questions of {measured['data']}. {note}"
     return Table("speed", "Speed", "Method", columns, tuple(rows), note)
 
 
