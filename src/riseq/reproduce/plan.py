@@ -97,7 +97,9 @@ PLAN = (
     PlannedSystem("trans++", "Trans++", "trans++", "baseline", "trans++.yaml", paper="Trans++"),
     PlannedSystem("qgdiv", "QGDiv", "qgdiv", "baseline", "qgdiv.yaml", paper="QGDiv"),
     PlannedSystem("querysim", "QuerySim", "querysim", "baseline", "querysim.yaml", paper="QuerySim"),
-    PlannedSystem("rise-small", "RISE, small", "rise", "rise", "default.yaml", None, "RISE", None, True, TAUGHT),
+    PlannedSystem(
+        "rise-small", "RISE, small", "rise", "rise", "default.yaml", paper="RISE", ships=True, taught_by=TAUGHT
+    ),
     PlannedSystem("rise-large", "RISE, large", "rise", "rise", "large.yaml", paper="RISE", taught_by=TAUGHT),
     *(
         PlannedSystem(f"{key}-{seed}", f"{row}, seed {seed}", "rise", "ablation", f"{key}.yaml", seed, row, row)

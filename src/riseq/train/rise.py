@@ -27,8 +27,7 @@ from riseq.train import actions
 from riseq.train.actions import Actions, Floats, Index, Scores, Seeds
 from riseq.train.corpus import MAX_WORDS, Lexicon, StatePool, States, build_corpus, cut_batches, load_corpus, take_rows
 from riseq.train.mixture import gather_pairs
-from riseq.train.policy import GraphedEncoder, Policy
-from riseq.train.predictions import load_ensemble, predict_passes
+from riseq.train.policy import GraphedEncoder, Policy, load_ensemble, predict_passes
 from riseq.train.processes import Processes
 from riseq.train.settings import RiseSettings, TrainSettings
 from riseq.train.task import StepLog, Stream, autocast, make_rng
