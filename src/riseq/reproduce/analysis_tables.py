@@ -106,10 +106,8 @@ def build_passes(board: Scoreboard) -> list[Table | Figure]:
 
 def build_phenomena(board: Scoreboard) -> list[Table]:
     """Return BLEU-4 and exact matches by the kind of the gold edit, a table a set."""
-    kinds = {dataset: split_kinds(board.examples(dataset)) for dataset in TEST_SETS}
-    return [
-        _build_parts(board, name, parts, "phenomena", "By phenomenon", "Gold edit") for name, parts in kinds.items()
-    ]
+    titles = "phenomena", "By phenomenon", "Gold edit"
+    return [_build_parts(board, name, split_kinds(board.examples(name)), *titles) for name in TEST_SETS]
 
 
 def build_lengths(board: Scoreboard) -> list[Table | Figure]:

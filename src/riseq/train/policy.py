@@ -1,4 +1,4 @@
-"""A network at work on packed states: batches in, edits and phrases out; its encoder as captured CUDA graphs, its scores."""
+"""A network at work on packed states: batches in, edits and phrases out, scores; its encoder as CUDA graphs."""
 
 from __future__ import annotations
 
