@@ -37,11 +37,9 @@ def describe_machine(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     told = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
     found = re.search(r"^model name\s*:(.*)$", told, re.MULTILINE)
     processor = " ".join(found[1].split()) if found else platform.processor() or platform.machine()
-    described = f"{cores} {'core' if cores == 1 else 'cores'} of {processor}"
     torch = sys.modules.get("torch")  # a description is no reason to load it
-    if torch is not None and torch.cuda.is_available():
-        described = f"{torch.cuda.get_device_name()}, {described}"
-    return described
+    gpu = f"{torch.cuda.get_device_name()}, " if torch is not None and torch.cuda.is_available() else ""
+    return f"{gpu}{cores} {'core' if cores == 1 else 'cores'} of {processor}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,8 +123,7 @@ def _training_row(board: Scoreboard, seeds: list[PlannedSystem], title: str) -> 
 
 def build_sources(board: Scoreboard) -> list[Table]:
     """Return the commands behind each system's numbers; and what was not run, with the commands that would run it."""
-    made: list[Row] = []
-    missing: list[Row] = []
+    made, missing = list[Row](), list[Row]()
     for planned in board.systems("baseline", "rise", "ablation"):
         lacks = [dataset for dataset in SETS if board.passes(planned.name, dataset) is None]
         for dataset in (one for one in SETS if one not in lacks):

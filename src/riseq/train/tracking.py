@@ -68,8 +68,8 @@ class Tracker:
         if self.quiet:
             return
         self._stop_bar()
-        texts = TextColumn("epoch {task.fields[epoch]}"), TextColumn("{task.fields[message]}")
-        columns = texts[0], BarColumn(), MofNCompleteColumn(), texts[1], TimeRemainingColumn()
+        epoch_text, message = TextColumn("epoch {task.fields[epoch]}"), TextColumn("{task.fields[message]}")
+        columns = epoch_text, BarColumn(), MofNCompleteColumn(), message, TimeRemainingColumn()
         self.progress = Progress(*columns, console=self.console, disable=not sys.stderr.isatty())
         self.progress.start()
         self.bar = self.progress.add_task("train", total=steps, epoch=f"{epoch + 1}/{epochs}", message="")
@@ -196,8 +196,8 @@ class SavedEpoch:
         try:
             tensors = load_file(self.folder / "state.safetensors")
         except (OSError, SafetensorError) as error:
-            message = f"{self.folder}: state.safetensors cannot be read ({error}); train into another folder"
-            raise InputError(message) from error
+            unread = f"{self.folder}: state.safetensors cannot be read"
+            raise InputError(f"{unread} ({error}); train into another folder") from error
         parts: dict[str, dict[str, torch.Tensor]] = {"network": {}, "optimiser": {}, "average": {}}
         for key, tensor in tensors.items():
             part, _, name = key.partition(".")
