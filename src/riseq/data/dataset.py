@@ -131,7 +131,8 @@ def measure_set(examples: Iterable[Example]) -> DatasetStats:
             pronoun += bool(PRONOUNS.intersection(target).difference(question))
     counts = len(utterances), len(target_words), sum(map(bool, utterances))
     shares = (number / max(1, len(target_words)) for number in (unchanged, shorter, pronoun))
-    return DatasetStats(*counts, *map(_summarise, (utterances, question_words, target_words)), *shares)
+    lengths = _summarise(utterances), _summarise(question_words), _summarise(target_words)
+    return DatasetStats(*counts, *lengths, *shares)
 
 
 def _summarise(counts: Sequence[int]) -> CountSummary:

@@ -129,8 +129,7 @@ def measure_stopping(results: Sequence[Simplification], targets: Sequence[str], 
     for passes in range(1, most + 1):
         changed = _share([now != before for now, before in zip(after[passes], after[passes - 1], strict=True)])
         worse, than_question = (
-            {metric: _share_lower(rows[passes], rows[first:passes]) for metric, rows in values.items()}
-            for first in (1, 0)
+            {metric: _share_lower(rows[passes], rows[at:passes]) for metric, rows in values.items()} for at in (1, 0)
         )
         found.append(Stopping(passes, each[passes].score("bleu4"), changed, worse, than_question))
     return found
