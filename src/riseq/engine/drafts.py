@@ -18,8 +18,7 @@ from riseq.engine.rules.broken_english import mend_phrases
 from riseq.engine.rules.pronouns import Pronouns, use_pronouns
 from riseq.engine.rules.stranded_words import fix_stranded_words
 from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, encode_context
-from riseq.text.language import is_foreign
-from riseq.text.lexicon import find_stem, is_content, is_word
+from riseq.text.lexicon import find_stem, is_content, is_foreign, is_word
 from riseq.text.pieces import Pieces
 from riseq.text.realise import realise
 from riseq.text.words import forms, split
