@@ -100,11 +100,7 @@ class Simplifier:
         return self._edit([read_item((question, context))], Controls.of(controls, **options))[0]
 
     def batch(
-        self,
-        items: Iterable[Item],
-        *,
-        controls: Controls | None = None,
-        **options: Unpack[ControlOptions],
+        self, items: Iterable[Item], *, controls: Controls | None = None, **options: Unpack[ControlOptions]
     ) -> Iterator[Simplification]:
         """Yield one result an item, in order, holding no more than a window of them in memory.
 

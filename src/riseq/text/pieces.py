@@ -21,12 +21,7 @@ CACHED_WORDS = 100_000
 _MAX_CHARACTERS = 100  # BERT gives up on a longer word and calls it unknown.
 
 # MPNet's vocabulary is BERT's with its own four marks put first, and its networks know those: they win where present.
-_SPECIALS = {
-    "cls": ("<s>", "[CLS]"),
-    "sep": ("</s>", "[SEP]"),
-    "pad": ("<pad>", "[PAD]"),
-    "unk": ("[UNK]", "<unk>"),
-}
+_SPECIALS = {"cls": ("<s>", "[CLS]"), "sep": ("</s>", "[SEP]"), "pad": ("<pad>", "[PAD]"), "unk": ("[UNK]", "<unk>")}
 
 
 class Pieces:

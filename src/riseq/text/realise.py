@@ -24,10 +24,7 @@ class _Span:
 
 
 def realise(
-    text: str,
-    edits: Sequence[Edit],
-    context: Sequence[str] = (),
-    probabilities: Sequence[float] | None = None,
+    text: str, edits: Sequence[Edit], context: Sequence[str] = (), probabilities: Sequence[float] | None = None
 ) -> Step:
     """Return the string that ``edits`` make of ``text`` and what changed where; position 0 is the marker's.
 
@@ -63,11 +60,7 @@ def _find_spans(words: Sequence[Word], edits: Sequence[Edit]) -> list[_Span]:
 
 
 def _edit(
-    text: str,
-    words: Sequence[Word],
-    spans: Sequence[_Span],
-    spelling: Spelling,
-    probabilities: Sequence[float] | None,
+    text: str, words: Sequence[Word], spans: Sequence[_Span], spelling: Spelling, probabilities: Sequence[float] | None
 ) -> tuple[list[Token], tuple[TextEdit, ...]]:
     tokens: list[Token] = []
     written: list[tuple[_Span, int, int]] = []
