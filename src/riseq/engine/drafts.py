@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
 from riseq.engine.confidence import Calibration, DraftFeatures, PassFeatures
 from riseq.engine.dialogue import DialogueWords
-from riseq.engine.rules.agreement import fix_agreement
+from riseq.engine.rules.agreement import Pronouns, fix_agreement, use_pronouns
 from riseq.engine.rules.broken_english import mend_phrases
-from riseq.engine.rules.pronouns import Pronouns, use_pronouns
 from riseq.engine.rules.stranded_words import fix_stranded_words
 from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, encode_context
 from riseq.text.lexicon import find_stem, is_content, is_foreign, is_word
