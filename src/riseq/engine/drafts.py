@@ -14,8 +14,7 @@ from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
 from riseq.engine.confidence import Calibration, DraftFeatures, PassFeatures
 from riseq.engine.dialogue import DialogueWords
 from riseq.engine.rules.agreement import Pronouns, fix_agreement, use_pronouns
-from riseq.engine.rules.broken_english import mend_phrases
-from riseq.engine.rules.stranded_words import fix_stranded_words
+from riseq.engine.rules.broken_english import fix_stranded_words, mend_phrases
 from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, encode_context
 from riseq.text.lexicon import find_stem, is_content, is_foreign, is_word
 from riseq.text.pieces import Pieces

@@ -35,7 +35,7 @@ class ByteEmbedding(nn.Module):
     def forward(self, ids: Tensor) -> Tensor:
         """Return the rows of ``ids`` in float32."""
         rows, scale = self.get_buffer("rows"), self.get_buffer("scale")
-        # Looked up and not indexed: so both have their names in the graph, which are read back (graph_weights).
+        # Looked up and not indexed: so both have their names in the graph, which are read back (checkpoint).
         return functional.embedding(ids, rows).to(scale.dtype) * functional.embedding(ids, scale)
 
 
