@@ -24,17 +24,10 @@ from riseq.baselines.generation import (
     run_generator,
     run_language_model,
 )
-from riseq.baselines.generator import (
-    Generator,
-    GeneratorCheckpoint,
-    GeneratorConfig,
-    SourceBatch,
-    initialise_generator,
-    save_generator,
-)
+from riseq.baselines.generator import Generator, GeneratorCheckpoint, GeneratorConfig, SourceBatch, save_generator
 from riseq.baselines.language_model import LanguageModel, pad
 from riseq.data.dataset import load_dataset
-from riseq.model.backbone import load_backbone
+from riseq.model.backbone import load_backbone, start_decoder
 from riseq.model.network import pick_device
 from riseq.text.pieces import Pieces
 from riseq.train.corpus import MAX_WORDS, cut_batches, load_pairs, split_pair
@@ -168,8 +161,8 @@ class EncoderDecoderTask(BaselineTask):
         self.pieces = Pieces.load(backbone.tokenizer)
         copies = settings.system == "trans++"
         shape = GeneratorConfig(backbone.config, settings.decoder_layers, copies, settings.dropout)
-        self.network = Generator(shape)
-        initialise_generator(self.network, backbone)
+        self.network = net = Generator(shape)
+        start_decoder(net.encoder, net.decoder, net.positions, net.norm, backbone)
         self.network.to(self.device)
         self.sources = [encode_source(self.pieces, example) for example in examples]
         self.targets = [encode_words(self.pieces, example.target or "")[0] for example in examples]

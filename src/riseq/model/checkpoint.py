@@ -23,6 +23,7 @@ from riseq.core.phrases import PhraseVocabulary
 from riseq.files import make_folder
 from riseq.hub import MODEL_FOLDER, check_files, find_model
 from riseq.model.folder import (
+    EXPORTED_FIELDS,
     FORMAT,
     LAYOUT,
     is_exported,
@@ -38,8 +39,7 @@ from riseq.text.pieces import Pieces
 from riseq.types import InputError
 
 Array = NDArray[Any]
-_EXPORTED_FIELDS = {"precision", "pieces", "max_pieces", "span_pieces", "checksums"}
-_OWN_FIELDS = {"format", "network", "cls_id", "phrases", "digests"} | _EXPORTED_FIELDS
+_OWN_FIELDS = {"format", "network", "cls_id", "digests", *EXPORTED_FIELDS}
 """What a config says of the folder itself, a checkpoint's or an exported model's; the rest is known of its making."""
 
 
@@ -116,25 +116,22 @@ def _open_network(config: NetworkConfig, cls_id: int) -> RiseNetwork:
     """Return a network whose weights are still to be filled."""
     with torch.device("meta"):
         network = RiseNetwork(config, cls_id)
-    network = network.to_empty(device="cpu")
-    network.reset_buffers()
+    network.to_empty(device="cpu").reset_buffers()
     return network
 
 
 def _check_parts(
     folder: Path, config: Mapping[str, Any], shape: NetworkConfig, phrases: PhraseVocabulary, pieces: Pieces
 ) -> None:
-    apart = "they don't belong together"
-    if len(phrases) != shape.phrases:
-        raise InputError(f"{folder}: {LAYOUT.phrases} has {len(phrases)} phrases, the network {shape.phrases}; {apart}")
-    if len(pieces) > shape.backbone.vocab_size:
-        raise InputError(
-            f"{folder}: {LAYOUT.vocabulary} has {len(pieces)} pieces, the network {shape.backbone.vocab_size}; {apart}"
-        )
-    if pieces.cls_id != config["cls_id"]:
-        raise InputError(
-            f"{folder}: {LAYOUT.vocabulary} has [CLS] at {pieces.cls_id}, the network at {config['cls_id']}; {apart}"
-        )
+    most, at, expected = shape.backbone.vocab_size, pieces.cls_id, config["cls_id"]
+    wrong = {
+        f"{LAYOUT.phrases} has {len(phrases)} phrases, the network {shape.phrases}": len(phrases) != shape.phrases,
+        f"{LAYOUT.vocabulary} has {len(pieces)} pieces, the network {most}": len(pieces) > most,
+        f"{LAYOUT.vocabulary} has [CLS] at {at}, the network at {expected}": at != expected,
+    }
+    if any(wrong.values()):
+        message = next(message for message, is_wrong in wrong.items() if is_wrong)
+        raise InputError(f"{folder}: {message}; they don't belong together")
     # As many phrases or pieces in another order would load, and say something else.
     for name in (LAYOUT.phrases, LAYOUT.vocabulary):
         _check_digest(folder, config, name)
@@ -202,7 +199,7 @@ class WeightGraph:
             "MatMulInteger",
         ):  # an addition, and what brings the sums of int8 back to scale
             node = next(self.made_by[one] for one in node.input if one in self.made_by)
-        given, name = node.input[0], node.input[1]
+        given, name = node.input[:2]
         matrix = self.tensors[name]
         if node.op_type == "MatMulInteger":
             matrix = matrix.astype(np.float32) * self.tensors[f"{name.removesuffix('_quantized')}_scale"]
