@@ -119,13 +119,11 @@ def _has_lost_name(text: str, words: Sequence[Word], tokens: Sequence[Token], po
     index = tokens[position].index
     if index is None or index + 1 == len(words):
         return False
-    if not (has_first_capital(tokens[position].surface) and has_first_capital(_surface(text, words[index + 1]))):
+    capitals = has_first_capital(tokens[position].surface) and has_first_capital(_surface(text, words[index + 1]))
+    if not capitals or index in (starts := find_sentence_starts(text)):
         return False
-    starts = find_sentence_starts(text)
-    if index in starts:
-        return False
-    names_before = [token for token in tokens[:position][-1:] if has_first_capital(token.surface)]
-    if any(name.index == index - 1 and name.index not in starts for name in names_before):
+    before = [token.index for token in tokens[:position][-1:] if has_first_capital(token.surface)]
+    if before == [index - 1] and index - 1 not in starts:
         return False
     return position + 1 == len(tokens) or tokens[position + 1].index != index + 1
 
