@@ -3,8 +3,6 @@
 Answers that say "later" (429, 503) and connections that fail are tried again, after as long as the server asks for.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time

@@ -1,7 +1,5 @@
 """Optional packages: where one is missing, the error names the pip extra that brings it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Where models are: a folder, those that ship with riseq, or the Hugging Face hub."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec

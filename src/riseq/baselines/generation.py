@@ -1,7 +1,5 @@
 """From examples to the questions that a baseline's network generates: sources in batches, decoding, words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal

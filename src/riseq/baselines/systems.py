@@ -1,7 +1,5 @@
 """The paper's learned baselines as systems: Trans++, QGDiv and QuerySim."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice

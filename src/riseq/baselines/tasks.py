@@ -1,7 +1,5 @@
 """The baselines as tasks of the training loop: settings, batches, a loss, questions, and a folder."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext

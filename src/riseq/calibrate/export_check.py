@@ -1,7 +1,5 @@
 """Whether an exported model says what its checkpoint says: the same questions through torch and through onnxruntime."""
 
-from __future__ import annotations
-
 import math
 import tempfile
 from collections.abc import Sequence

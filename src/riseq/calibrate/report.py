@@ -1,7 +1,5 @@
 """Calibrations and passes as tables, and a calibration's plot and numbers on disk."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path

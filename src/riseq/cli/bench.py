@@ -1,7 +1,5 @@
 """``riseq bench``: how fast the engine is on this machine."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``riseq calibrate``: how sure a model may be of its results."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

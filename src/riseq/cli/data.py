@@ -1,7 +1,5 @@
 """``riseq data``: what is in a data set."""
 
-from __future__ import annotations
-
 import typer
 
 from riseq.cli import SetArgument, SkipBadOption, load_set, open_console, show_help_alone

@@ -1,7 +1,5 @@
 """``riseq evaluate``: a system's scores on a set."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """``riseq explain``: one question, pass by pass."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from riseq import cli

@@ -1,7 +1,5 @@
 """``riseq export``: a checkpoint becomes a model that runs without torch."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """``riseq mcp``: riseq as tools for language models."""
 
-from __future__ import annotations
-
 from riseq.cli import ModelOption, ThreadsOption
 
 

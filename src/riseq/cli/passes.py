@@ -1,7 +1,5 @@
 """``riseq passes``: what more passes do to a set."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from riseq.cli import ModelOption, SetArgument, SkipBadOption, ThreadsOption, load_set, open_console, option

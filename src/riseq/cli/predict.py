@@ -1,7 +1,5 @@
 """``riseq predict``: a system's outputs on sets, written down for the report."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 from typing import Annotated

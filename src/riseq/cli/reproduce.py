@@ -1,7 +1,5 @@
 """``riseq reproduce``: the paper's tables and figures, next to ours."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """``riseq serve``: the engine over HTTP. Its flags are the fields of the server's settings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -3,8 +3,6 @@
 A file's output is whole or not there, bad rows are set aside, and a run that was killed goes on where it was.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import closing

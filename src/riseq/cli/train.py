@@ -1,7 +1,5 @@
 """``riseq train``: a model, as a recipe says."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated, Literal

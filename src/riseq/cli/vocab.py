@@ -1,7 +1,5 @@
 """``riseq vocab``: the phrases that the edits of a set put in."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

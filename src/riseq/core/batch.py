@@ -4,8 +4,6 @@ A phrase is a slice of an array of words: the sampler's phrases are slices of th
 seeds alone, not on the number of threads. Needs the extra ``train``.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import get_args
 

@@ -1,7 +1,5 @@
 """Edits as values, what they make of a sequence, and how the moves of a path become edits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum

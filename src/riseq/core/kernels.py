@@ -5,8 +5,6 @@ same of ``b``. Nothing is checked here: wrong bounds read foreign memory. Each p
 seed, so results do not depend on the number of threads. Kernels compile at their first call and are cached on disk.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar
 

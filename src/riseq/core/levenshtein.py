@@ -1,7 +1,5 @@
 """Token-level Levenshtein distance and one alignment of that cost, on plain sequences."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 
 from riseq.core.edits import Edit, Move, Op, merge

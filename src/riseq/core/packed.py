@@ -1,7 +1,5 @@
 """Many sequences of different lengths in two arrays, and the words they hold as integers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 

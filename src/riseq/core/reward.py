@@ -1,7 +1,5 @@
 """The reward of one editing pass (Eq. 7)."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 
 from riseq.core.levenshtein import distance

@@ -8,8 +8,6 @@ target prefixes. They differ in ``M`` alone, where ``v`` are the values of the m
 - ``"posterior"``: ``M = sum(v)``, so that a path is drawn in proportion to the product of its moves' probabilities.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from typing import Literal, get_args
 

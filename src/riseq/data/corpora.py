@@ -1,7 +1,5 @@
 """The official files of CANARD and TREC CAsT 2019 by the paper's convention, and the everyday dialogues."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Data sets by path or by short name, whatever their format, and what one is like in numbers."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

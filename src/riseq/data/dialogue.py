@@ -14,8 +14,6 @@ to three words or numbers that start with capitals or digits ("Ada Lovelace", "S
 question words ("Why") and single yes or no are none. The two dict forms say it outright.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

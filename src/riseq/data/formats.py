@@ -1,7 +1,5 @@
 """The file formats of tables: JSONL, CSV, TSV, and Parquet by pyarrow, which loads only when it is needed."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

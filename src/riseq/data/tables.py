@@ -1,7 +1,5 @@
 """Tables of questions: JSONL, CSV, TSV and Parquet in and out, a row at a time, by the file's suffix."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

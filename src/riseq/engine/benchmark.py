@@ -1,7 +1,5 @@
 """How fast an engine is on this machine, beside the bare encoder pass that bounds it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections import deque

@@ -4,8 +4,6 @@ They are fitted to one network by ``riseq calibrate`` and lie beside it in ``con
 file gives no confidence, takes every pass and has no guard.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """From a network's scores to edits: scores, decisions at each word, rules in their order, and the phrases."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """What a dialogue has said: its words by stem, its acronyms, and the mention that an edit goes back to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Questions under way: what has been made of each so far, and many of them as one batch."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

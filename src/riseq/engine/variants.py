@@ -1,7 +1,5 @@
 """Variants of a result, milder and stronger, from the scores that its own passes made anyway; the n best of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile

@@ -1,7 +1,5 @@
 """riseq in the tools that people already have, one thin module each; every module needs its own extra."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Batches of a Hugging Face dataset, for ``Dataset.map``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

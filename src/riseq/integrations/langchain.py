@@ -1,7 +1,5 @@
 """A LangChain Runnable: a question and its dialogue in, the conversational question out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A LlamaIndex query transform: what is asked becomes conversational, what is searched for stays self-contained."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A server of the Model Context Protocol with two tools: simplify and explain."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """A column of self-contained questions in Spark, made conversational by a pandas UDF."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Cases (a question in its dialogue with what a person would accept), and whether an output is accepted."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

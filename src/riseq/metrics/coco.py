@@ -3,8 +3,6 @@
 With one reference, COCO's "closest" reference length is that reference's length.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

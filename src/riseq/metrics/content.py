@@ -1,7 +1,5 @@
 """Content words: which of them an output lacks, and whether a gold edit is anaphora, ellipsis, both or none."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

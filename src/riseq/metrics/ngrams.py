@@ -3,8 +3,6 @@
 Words become integers and an n-gram becomes one integer, so that a whole corpus is counted by a few sorts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain

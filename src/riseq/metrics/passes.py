@@ -1,7 +1,5 @@
 """What the passes of an editing system do: how many it makes, what more bring, and when they make a text worse."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Probabilities: a regression that gives them, and whether they are reliable: of those near 0.7, are 7 in 10 right?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

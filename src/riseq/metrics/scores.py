@@ -1,7 +1,5 @@
 """The scores of a system on a set, as the paper's tables give them, and whether two systems' scores differ."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 

@@ -1,7 +1,5 @@
 """A pretrained encoder's files, read into this project's own names."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -3,8 +3,6 @@
 The weights of an exported model are read back from its graphs, so that training can go on from what ships.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ gives out the pieces' embeddings beside their states, and the second takes from 
 names: B batch, L pieces, W words, R rows with spans, N spans, S pieces of the longest span, D hidden.
 """
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import logging

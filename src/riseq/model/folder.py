@@ -4,8 +4,6 @@ An exported model has two ONNX graphs, a checkpoint (``riseq.model.checkpoint``)
 JSON, phrases, a vocabulary and a card.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Questions and contexts as padded arrays for a network; numpy alone, shared by torch and ONNX."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum

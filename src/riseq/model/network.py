@@ -1,7 +1,5 @@
 """The two policies: an encoder that scores edits and a decoder that scores phrases (the paper's section 3.2)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

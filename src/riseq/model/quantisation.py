@@ -1,7 +1,5 @@
 """Weights in eight bits, and a network made ready for them: the same function, its activations smoothed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import accumulate, chain

@@ -5,8 +5,6 @@ lets encoder and decoder share code, start from the same weights, and export to 
 B batch, L pieces, D hidden, H heads, N spans.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Tables and figures past the scores: passes, kinds of gold edit, lengths, turns and lost information."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

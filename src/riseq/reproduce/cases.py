@@ -1,7 +1,5 @@
 """The case study: which examples it shows, by rule and not by taste, with every pass as a diff."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby, pairwise

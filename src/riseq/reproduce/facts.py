@@ -1,7 +1,5 @@
 """What is known of a model and of the machine it runs on: parameters, training hours, speed."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

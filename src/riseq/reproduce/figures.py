@@ -1,7 +1,5 @@
 """Drawings as SVG; what is black in them takes the colour of the page's text, and can be read on dark pages too."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The systems of the paper's tables, the commands that train them and write their outputs, and these commands run."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import subprocess

@@ -1,7 +1,5 @@
 """A system run over sets: scored at once, or its outputs written into a store, where a set that was begun goes on."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The report put together and written: its sections, and its HTML, Markdown, JSON and figures."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Sequence

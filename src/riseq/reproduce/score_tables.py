@@ -1,7 +1,5 @@
 """The paper's score tables: overall, ablation and validation, each with the paper's numbers below ours."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, stdev

@@ -1,8 +1,6 @@
 """What the report is made from: the sets, and every system's saved outputs on them, each read and scored once."""
 
 # ruff: noqa: B019 - a board is cached as long as the process lives, which is as long as its report is made
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace

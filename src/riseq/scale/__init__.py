@@ -1,7 +1,5 @@
 """Folders of questions on a Ray cluster; here, the options of ``riseq simplify --engine ray``."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 
 from riseq.controls import described

@@ -1,7 +1,5 @@
 """Blocks: runs of consecutive rows of one file, each of which one worker turns into one file of results."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """Files and folders wherever pyarrow or fsspec can reach them: found, opened, and written whole or not at all."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """The workers of a Ray cluster: actors with one engine each, which do one block after the other."""
 
-from __future__ import annotations
-
 import logging
 import os
 import socket

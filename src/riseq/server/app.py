@@ -1,7 +1,5 @@
 """The FastAPI app: the routes, and how questions are answered."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence

@@ -1,7 +1,5 @@
 """Dynamic batching: questions that arrive together are simplified together, off the event loop."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import math

@@ -1,7 +1,5 @@
 """What the server answers when it cannot do what was asked: one shape for every error, and nothing of its insides."""
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any, cast

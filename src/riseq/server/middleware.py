@@ -1,7 +1,5 @@
 """What stands before the routes: limits of size and time, the key, headers, the log, and no stack trace passes it."""
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import logging

@@ -1,7 +1,5 @@
 """The OpenAPI document: written anew by ``python -m riseq.server.openapi``, and as a page that needs no script."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Mapping

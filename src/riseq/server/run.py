@@ -1,7 +1,5 @@
 """The process: load the model, listen, and on SIGTERM finish what there is."""
 
-from __future__ import annotations
-
 import logging
 import os
 import socket

@@ -1,7 +1,5 @@
 """What goes over the wire: the models of every request and response, which the OpenAPI document is made from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial

@@ -1,8 +1,6 @@
 """How the server runs: every setting once, read from flags, the environment (``RISEQ_*``) and a file of TOML."""
 
 # ruff: noqa: RUF009 - _setting is dataclasses.field with a setting's metadata
-from __future__ import annotations
-
 import os
 import tomllib
 from collections.abc import Mapping

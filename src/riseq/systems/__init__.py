@@ -1,7 +1,5 @@
 """What simplifies, behind one protocol, and the two systems that need nothing but riseq itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol, Unpack

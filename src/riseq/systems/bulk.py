@@ -1,7 +1,5 @@
 """A system over a table of questions: every row gets a result or a reason, in order, a chunk in memory at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from time import perf_counter

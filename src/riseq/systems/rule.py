@@ -1,7 +1,5 @@
 """Rule: the paper's second baseline (Yu et al., 2020), anaphora and ellipsis by two rules on noun chunks."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

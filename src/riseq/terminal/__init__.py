@@ -1,7 +1,5 @@
 """What people see on the terminal; here, progress: a bar for people, and a line now and then where nobody watches."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Generator, Iterable
 from time import monotonic

@@ -1,7 +1,5 @@
 """How a word is written: its capitals and accents, learnt from the question and the dialogue before it."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

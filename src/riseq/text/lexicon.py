@@ -5,8 +5,6 @@ conjunctions, auxiliaries, question words, and a few adverbs and particles. No o
 room may read it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache

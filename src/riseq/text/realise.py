@@ -1,7 +1,5 @@
 """From edits of words back to the user's own string, as a person would write it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Where a person writes a space between two words, and where not."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Flag

@@ -4,8 +4,6 @@ The word is the unit of editing. Its form (cleaned, lower-cased, accents strippe
 see; its span is what the user wrote.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """What a policy does with a batch of states, what that earns (Eq. 7), and the losses that follow (Eq. 4)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The training loop: epochs over a task's batches, the best checkpoint by BLEU-4 on the first dev set."""
 
-from __future__ import annotations
-
 import time
 from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass

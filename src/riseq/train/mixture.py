@@ -5,8 +5,6 @@ that its context lacks. So every pair comes with the truth of it (are all words 
 without being told; and dialogues are mixed so that a question may stay as it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby

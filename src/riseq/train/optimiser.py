@@ -1,7 +1,5 @@
 """Adam with a rate for each parameter, the schedule of the rates, and averaged weights."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """RISE as a task: iterative reinforce training (Algorithm 1) of an editing and a phrasing policy."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What decides a training run; the same settings from a recipe, from flags and from Python."""
 
-from __future__ import annotations
-
 import dataclasses
 import types
 import typing

@@ -1,7 +1,5 @@
 """What a run shows while it goes and leaves in its folder: logs, progress to resume from, its model card."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import importlib.util

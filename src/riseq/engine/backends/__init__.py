@@ -1,7 +1,5 @@
 """What the engine asks of whatever runs the network."""
 
-from __future__ import annotations
-
 from typing import Protocol, runtime_checkable
 
 import numpy as np

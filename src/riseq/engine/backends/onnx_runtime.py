@@ -97,8 +97,8 @@ class OnnxBackend:
         mask, firsts, condition = batch.mask_BL, batch.firsts_BW[:, :-1], batch.condition_B
         feeds = {"ids": batch.ids_BL, "types": batch.types_BL, "mask": mask, "firsts": firsts, "condition": condition}
         taken = {name: feed for name, feed in feeds.items() if name in self._takes}
-        made = self._encoder.run(["edits", "states", "pieces"], taken)
-        return OnnxScores(*made, mask, self._phraser, self._span_pieces)
+        edits, states, pieces = self._encoder.run(["edits", "states", "pieces"], taken)
+        return OnnxScores(edits, states, pieces, mask, self._phraser, self._span_pieces)
 
     def single_threaded(self) -> OnnxBackend:
         """Return the same model on one thread, opened when first asked for: its weights are in memory once more.

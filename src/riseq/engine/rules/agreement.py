@@ -4,8 +4,6 @@ A rule acts only beside a word that the edits bring in or bring together, so wha
 its own sake. Capitals and spaces are ``riseq.text.realise``'s.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import pairwise

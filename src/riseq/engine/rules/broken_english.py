@@ -4,8 +4,6 @@ A network decides word by word; what it leaves between its edits may be no sente
 edits and what stands around it, goes by forms alone, and did not lower the scores on CANARD's development set.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 from riseq.core.edits import DELETE, GONE, KEEP, Edit, Op, Ops, find_runs, set_run

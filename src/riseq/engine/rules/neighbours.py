@@ -3,8 +3,6 @@
 Each works on the operations of one row, the marker's first, in place; ``riseq.engine.decisions`` has their order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

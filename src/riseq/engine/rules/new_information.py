@@ -6,8 +6,6 @@ a phrase of which the dialogue said no content word, "the weather like in Nairob
 sure. Where a dialogue has questions only, a word's absence says nothing: there the guard stands back, not the law.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from itertools import takewhile
 

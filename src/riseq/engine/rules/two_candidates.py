@@ -3,8 +3,6 @@
 Only what is sure by its form counts: "hamsters or gerbils", "Emma and Wuthering Heights", the items of a list.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import dropwhile, pairwise, takewhile
