@@ -27,7 +27,7 @@ def test_results_are_the_same_and_nothing_is_read_twice(
         readings += 1
         return read(batch)
 
-    monkeypatch.setattr(engine.backend, "read", count)
+    monkeypatch.setattr(engine.backend, "score", count)
     again = Simplifier(CachedBackend(engine.backend), engine.pieces, engine.phrases)
     assert [result.text for result in again.batch(examples)] == expected
     once = readings
