@@ -28,7 +28,7 @@ def score_passes(
     models: Sequence[str], names: Sequence[str], passes: int, device: str, out: Path | None
 ) -> Iterator[dict[str, Any]]:
     """Yield the scores of RISE's checkpoints, taken as their mean, on each set after each pass."""
-    from riseq.train.predictions import score_models
+    from riseq.train.policy import score_models
 
     for name, found in score_models(models, names, passes, device, out).items():
         for number, scores in enumerate(found, start=1):

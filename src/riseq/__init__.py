@@ -11,33 +11,18 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 _HOMES = {
+    **dict.fromkeys(("Example", "Simplification", "Step", "TextEdit", "InputError"), "riseq.types"),
     "Controls": "riseq.controls",
-    "Example": "riseq.types",
-    "Simplification": "riseq.types",
     "Simplifier": "riseq.engine.simplifier",
-    "Step": "riseq.types",
-    "TextEdit": "riseq.types",
-    "InputError": "riseq.types",
     "System": "riseq.systems",
     "load_dataset": "riseq.data.dataset",
     "load_system": "riseq.systems.registry",
     "score": "riseq.metrics.scores",
 }
 
-__all__ = [  # noqa: RUF022 - in the order a reader meets them
-    "Simplifier",
-    "Controls",
-    "Example",
-    "Simplification",
-    "Step",
-    "TextEdit",
-    "InputError",
-    "System",
-    "load_dataset",
-    "load_system",
-    "score",
-    "__version__",
-]
+# In the order a reader meets them.
+__all__ = ["Simplifier", "Controls", "Example", "Simplification", "Step", "TextEdit", "InputError"]  # noqa: RUF022
+__all__ += ["System", "__version__", "load_dataset", "load_system", "score"]
 
 if TYPE_CHECKING:
     from riseq.controls import Controls

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from riseq.calibrate.cached_backend import CachedBackend
+from riseq.calibrate.calibration import CachedBackend
 from riseq.engine.backends import BatchScores
 from riseq.engine.simplifier import Simplifier
 from riseq.model.inputs import Batch

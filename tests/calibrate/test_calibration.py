@@ -11,10 +11,10 @@ import pytest
 
 from riseq.calibrate.calibration import FOLDS, SAME, calibrate, find_fold
 from riseq.cli import main
-from riseq.data.cases import Case
 from riseq.data.dataset import load_dataset
 from riseq.engine.confidence import FILE, read_calibration
 from riseq.engine.simplifier import Simplifier
+from riseq.metrics.behaviour import Case
 from riseq.types import Example, InputError
 from tiny_model import export_tiny, make_examples
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from riseq.data.cases import Case
-from riseq.metrics.behaviour import ALL, Verdict, judge, measure_behaviour
+from riseq.metrics.behaviour import ALL, Case, Verdict, judge, measure_behaviour
 from riseq.types import Example
 
 WEATHER = Case(

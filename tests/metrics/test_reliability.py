@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riseq.data.cases import Case
 from riseq.engine.confidence import Logistic
+from riseq.metrics.behaviour import Case
 from riseq.metrics.reliability import check_confidence, cross_fit, fit_logistic, measure_reliability, predict, rate_all
 from riseq.types import Example, InputError, Simplification
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from riseq.data.cases import load_cases
 from riseq.data.dataset import load_dataset
+from riseq.metrics.behaviour import load_cases
 from riseq.text.language import is_foreign
 from riseq.text.pieces import load_bert_pieces
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from riseq.text.words import forms
-from riseq.train.augment import Mention, borrow_answers, drop_answers, find_mention, swap_entities, swap_mention
+from riseq.train.mixture import Mention, borrow_answers, drop_answers, find_mention, swap_entities, swap_mention
 from riseq.types import Example
 
 PRONOUNS = {"man": {"he", "him", "his"}, "woman": {"she", "her", "hers"}, "thing": {"it", "its"}}

@@ -140,7 +140,7 @@ BARE = """
 import sys
 for name in ("pydantic", "ray", "rapidfuzz", "pycocoevalcap", "fastapi", "pandas", "pyarrow", "spacy", "matplotlib"):
     sys.modules[name] = None
-import riseq.baselines.tasks, riseq.train.loop, riseq.train.predictions, riseq.train.rise
+import riseq.baselines.tasks, riseq.train.loop, riseq.train.policy, riseq.train.rise
 from riseq.train import train_recipe
 print(train_recipe(sys.argv[1], sys.argv[2], changes=["limit=8"]).best_epoch)
 """

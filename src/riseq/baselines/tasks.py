@@ -15,23 +15,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from riseq.baselines.generation import (
-    Decoding,
-    Generated,
-    collate_sources,
-    encode_source,
-    encode_words,
-    run_generator,
-    run_language_model,
-)
-from riseq.baselines.generator import (
-    Generator,
-    GeneratorCheckpoint,
-    GeneratorConfig,
-    SourceBatch,
-    initialise_generator,
-    save_generator,
-)
+from riseq.baselines import generation, generator
+from riseq.baselines.generation import Decoding, Generated
+from riseq.baselines.generator import Generator, GeneratorCheckpoint, GeneratorConfig, SourceBatch
 from riseq.baselines.language_model import LanguageModel, pad
 from riseq.data.dataset import load_dataset
 from riseq.model.backbone import load_backbone
@@ -169,10 +155,10 @@ class EncoderDecoderTask(BaselineTask):
         copies = settings.system == "trans++"
         shape = GeneratorConfig(backbone.config, settings.decoder_layers, copies, settings.dropout)
         self.network = Generator(shape)
-        initialise_generator(self.network, backbone)
+        generator.initialise_generator(self.network, backbone)
         self.network.to(self.device)
-        self.sources = [encode_source(self.pieces, example) for example in examples]
-        self.targets = [encode_words(self.pieces, example.target or "")[0] for example in examples]
+        self.sources = [generation.encode_source(self.pieces, example) for example in examples]
+        self.targets = [generation.encode_words(self.pieces, example.target or "")[0] for example in examples]
         self.questions = [source.ids[-1 - source.question : -1] for source in self.sources]
         self.lengths = np.array([len(source.ids) for source in self.sources], dtype=np.int64)
         self.decoding = Decoding("beams", settings.beams) if settings.system == "qgdiv" else Decoding()
@@ -182,7 +168,7 @@ class EncoderDecoderTask(BaselineTask):
         wanted = [self.questions[k] if copy else self.targets[k] for k in index]
         pieces = self.pieces
         before, _ = pad([(pieces.cls_id, *ids) for ids in wanted], pieces.pad_id)
-        sources = collate_sources([self.sources[k] for k in index], pieces)
+        sources = generation.collate_sources([self.sources[k] for k in index], pieces)
         return sources, before, *pad([(*ids, pieces.sep_id) for ids in wanted], pieces.pad_id)
 
     def _loss(self, batch: tuple[SourceBatch, Tensor, Tensor, Tensor]) -> Tensor:
@@ -191,11 +177,13 @@ class EncoderDecoderTask(BaselineTask):
         return (losses_BT * real).sum() / real.sum()
 
     def _run(self, examples: Sequence[Example]) -> list[Generated]:
-        return run_generator(self.network, self.pieces, examples, self.decoding, self.device)
+        return generation.run_generator(self.network, self.pieces, examples, self.decoding, self.device)
 
     def save(self, folder: Path, facts: Mapping[str, Any], card: str) -> None:
         """Write the model's folder whole."""
-        save_generator(folder, GeneratorCheckpoint(self.network, self.pieces, facts), card, self.settings.half)
+        generator.save_generator(
+            folder, GeneratorCheckpoint(self.network, self.pieces, facts), card, self.settings.half
+        )
 
 
 _UNSCORED = -100  # what torch's cross-entropy leaves out
@@ -233,7 +221,7 @@ class LanguageModelTask(BaselineTask):
         )
 
     def _run(self, examples: Sequence[Example]) -> list[Generated]:
-        return run_language_model(self.model, examples, self.device)
+        return generation.run_language_model(self.model, examples, self.device)
 
     def save(self, folder: Path, facts: Mapping[str, Any], card: str) -> None:
         """Write the model's folder whole."""

@@ -16,18 +16,18 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from riseq.calibrate.cached_backend import CachedBackend
 from riseq.controls import MAX_PASSES, NEUTRAL, ControlOptions, Controls
-from riseq.data.cases import Case
+from riseq.engine.backends import Backend, BatchScores, ScoreArray
 from riseq.engine.confidence import FEATURES, Calibration, Logistic, list_features
 from riseq.engine.drafts import Draft
 from riseq.engine.simplifier import Simplifier
-from riseq.metrics.behaviour import judge
+from riseq.metrics.behaviour import Case, judge
 from riseq.metrics.content import measure_loss
 from riseq.metrics.ngrams import Floats
 from riseq.metrics.passes import measure_stopping
 from riseq.metrics.reliability import Reliability, cross_fit, fit_logistic, measure_reliability
 from riseq.metrics.scores import Scores, score
+from riseq.model.inputs import Batch, SpanBatch
 from riseq.text.pieces import scoring_form
 from riseq.types import Example, InputError
 
@@ -50,6 +50,7 @@ STRENGTHS = (0.2, 0.35, NEUTRAL, 0.7, 0.85, 1.0)
 
 _SILENT = Logistic(0.0, (0.0,) * len(FEATURES))
 _NEVER, _ALWAYS = 1.0, 0.0
+_UNLIKELY = -1e4  # the log-probability of every phrase but the best, which alone is kept
 ALONE = 1.0
 """The confidence of a question without dialogue: there is nothing to leave out, so the question itself is right."""
 
@@ -80,15 +81,55 @@ def calibrate(
     patient = replace(patient, later=later)
     impatient, gate = _fit_again(runner, patient)
     right, reliability = _fit_right(runner, impatient)
-    facts = {
-        "sets": {name: len(examples) for name, examples in sets.items()},
-        "error": {name: one.error for name, one in reliability.items()},
-        "discrimination": {name: one.discrimination for name, one in reliability.items()},
-        "sureness": guard,
-        "later": passes,
-        "passes": gate,
-    }
+    facts: dict[str, Any] = {"sets": {name: len(examples) for name, examples in sets.items()}}
+    for part in ("error", "discrimination"):
+        facts[part] = {name: getattr(one, part) for name, one in reliability.items()}
+    facts |= {"sureness": guard, "later": passes, "passes": gate}
     return Calibrated(replace(impatient, right=right, facts=facts), reliability, facts)
+
+
+class CachedBackend:
+    """A backend that keeps what another one read, so that many settings take no longer than one; rows come alone."""
+
+    batch_pieces = 1
+
+    def __init__(self, backend: Backend) -> None:
+        self.max_pieces, self._backend = backend.max_pieces, backend
+        self._rows: dict[bytes, _CachedRow] = {}
+
+    def score(self, batch: Batch) -> BatchScores:
+        """Return what the network makes of a batch of one row."""
+        if len(batch.ids_BL) != 1:
+            raise ValueError(f"a batch of {len(batch.ids_BL)} rows, expected 1")
+        key = b"".join(array.tobytes() for array in (batch.ids_BL, batch.firsts_BW, batch.condition_B))
+        if key in self._rows:
+            self._rows[key].reading = None  # it is large, and phrases are asked for at the first time or not at all
+        else:
+            self._rows[key] = _CachedRow(self._backend, batch)
+        return self._rows[key]
+
+
+class _CachedRow:
+    """One row's scores and the best phrase at each span asked for; it is read again where a new one is wanted."""
+
+    def __init__(self, backend: Backend, batch: Batch) -> None:
+        self._backend, self._batch = backend, batch
+        self.reading: BatchScores | None = backend.score(batch)
+        self.edits_BWE = self.reading.edits_BWE.copy()
+        self._best: dict[tuple[int, int], tuple[int, float]] = {}
+        self._phrases = 0
+
+    def score_phrases(self, spans: SpanBatch) -> ScoreArray:
+        wanted = list(zip(spans.start_N.tolist(), spans.end_N.tolist(), strict=True))
+        if any(span not in self._best for span in wanted):
+            scores_NP = (self.reading or self._backend.score(self._batch)).score_phrases(spans)
+            self.reading, self._phrases = None, scores_NP.shape[1]
+            best = zip(scores_NP.argmax(-1).tolist(), scores_NP.max(-1).tolist(), strict=True)
+            self._best.update(zip(wanted, best, strict=True))
+        known_NP = np.full((len(wanted), self._phrases), _UNLIKELY, dtype=np.float32)
+        for index, (phrase, found) in enumerate(map(self._best.__getitem__, wanted)):
+            known_NP[index, phrase] = found
+        return known_NP
 
 
 class _Runner:
@@ -158,13 +199,10 @@ def _choose_later(runner: _Runner, patient: Calibration) -> tuple[float, list[di
 
 
 class _Row(NamedTuple):
-    """What a regression is fitted to, and whose it is: the set, the fold of its dialogue, and a number.
-
-    It is that of the pass before; where the confidence is fitted, 0 is what was asked in the usual way.
-    """
+    """What a regression is fitted to, and whose it is."""
 
     set: str
-    number: int
+    number: int  # of the pass before; where the confidence is fitted, 0 is what was asked in the usual way
     fold: int
     features: tuple[float, ...]
     outcome: bool
@@ -172,18 +210,13 @@ class _Row(NamedTuple):
 
 def _fit_again(runner: _Runner, patient: Calibration) -> tuple[Calibration, dict[str, Any]]:
     """Return the calibration that takes a pass only where it is likely to change the text."""
-    rows = [
-        _Row(
-            name,
-            number,
-            find_fold(case.example),
-            list_features(draft.pass_features[number : number + 1], draft.features),
-            len(draft.steps) > number + 1,
-        )
-        for name in runner.sets
-        for case, draft in zip(runner.sets[name], runner.run(name, patient, "stopping"), strict=True)
-        for number in range(min(len(draft.steps), MAX_PASSES - 1))
-    ]
+    rows = []
+    for name in runner.sets:
+        for case, draft in zip(runner.sets[name], runner.run(name, patient, "stopping"), strict=True):
+            for number in range(min(len(draft.steps), MAX_PASSES - 1)):
+                features = list_features(draft.pass_features[number : number + 1], draft.features)
+                changes = len(draft.steps) > number + 1
+                rows.append(_Row(name, number, find_fold(case.example), features, changes))
     inputs, outcomes, folds = _stack(rows)
     if not outcomes.any():
         # No later pass changed anything: none will be taken.
@@ -191,11 +224,8 @@ def _fit_again(runner: _Runner, patient: Calibration) -> tuple[Calibration, dict
         return replace(patient, again=_SILENT, enough=_NEVER), {**none, "same": 1.0}
     likely = cross_fit(inputs, outcomes, folds, RIDGE)
     first = {name: np.array([row.set == name and row.number == 0 for row in rows]) for name in runner.sets}
-    enough = min(
-        _find_threshold(likely[which], outcomes[which], len(runner.sets[name]))
-        for name, which in first.items()
-        if which.any()
-    )
+    known = {name: (likely[which], outcomes[which]) for name, which in first.items() if which.any()}
+    enough = min(_find_threshold(*pair, len(runner.sets[name])) for name, pair in known.items())
     fitted = replace(patient, again=Logistic(*fit_logistic(inputs, outcomes, RIDGE)), enough=enough)
     second = np.logical_or.reduce(list(first.values()))
     taken = likely[second] >= enough
@@ -248,9 +278,6 @@ def _stack(rows: Sequence[_Row]) -> tuple[Floats, Floats, NDArray[np.int64]]:
 
 
 def find_fold(example: Example) -> int:
-    """Return the fold of an example: that of its dialogue, which is known by the utterance that opened it.
-
-    An id may end in a turn's number after a dash or an underscore, in a variant, or in a row's number.
-    """
+    """Return the fold of an example's dialogue, known by the utterance that opened it: ids differ from set to set."""
     opening = example.context[0] if example.context else example.question
     return zlib.crc32(opening.encode()) % FOLDS

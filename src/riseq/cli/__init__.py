@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
     from rich.console import Console
 
-    from riseq.data.cases import Case
+    from riseq.metrics.behaviour import Case
 
 T = TypeVar("T", bound="DataclassInstance")
 Verb = Callable[..., None]
@@ -217,18 +217,12 @@ def names_file(source: str) -> bool:
         return False
     if is_folder:
         raise InputError(f"{source}: is a folder, expected a file or a question")
-    if not exists and _looks_like_name(source):
+    # "dialogues.txt" and "./dialogues" are slips of the fingers, "Why?", "and/or?" and "Is it in data.csv?" questions.
+    like_path = source.startswith(("/", "./", "../", "~/")) or Path(source).suffix[1:].isalnum()
+    one_word = len(source.split()) == 1 and not source.endswith("?")
+    if not exists and (source.lower().endswith(tuple(SUFFIXES)) or (one_word and like_path)):
         raise InputError(f"{source}: no such file")
     return exists
-
-
-def _looks_like_name(source: str) -> bool:
-    # "dialogues.txt" and "./dialogues" are slips of the fingers, "Why?", "and/or?" and "Is it in data.csv?" questions.
-    if source.lower().endswith(tuple(SUFFIXES)):
-        return True
-    if len(source.split()) > 1 or source.endswith("?"):
-        return False
-    return source.startswith(("/", "./", "../", "~/")) or Path(source).suffix[1:].isalnum()
 
 
 def make_example(question: str, context: Sequence[str] = ()) -> Example:
@@ -251,7 +245,7 @@ def load_set(name: Path, skip_bad: bool = False, need_target: bool = False) -> l
 
 def load_case_set(name: Path, skip_bad: bool = False) -> list[Case]:
     """Return the cases of a suite, of everyday dialogues or of a set with targets, of which there is at least one."""
-    from riseq.data.cases import load_cases
+    from riseq.metrics.behaviour import load_cases
 
     return _load(load_cases, name, skip_bad)
 

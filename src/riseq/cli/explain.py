@@ -4,26 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from riseq.cli import (
-    ContextOption,
-    ModelOption,
-    add_options,
-    argument,
-    make_example,
-    names_file,
-    open_console,
-    take_options,
-)
+from riseq import cli
 from riseq.controls import Controls
 from riseq.systems.registry import SystemChoice
 from riseq.types import InputError
 
 
-@add_options(Controls)
+@cli.add_options(Controls)
 def explain(
-    question: Annotated[str, argument("QUESTION", "A question in quotes.")],
-    context: ContextOption = None,
-    model: ModelOption = None,
+    question: Annotated[str, cli.argument("QUESTION", "A question in quotes.")],
+    context: cli.ContextOption = None,
+    model: cli.ModelOption = None,
     **options: Any,
 ) -> None:
     """Show how a question becomes conversational, pass by pass.
@@ -39,9 +30,9 @@ def explain(
     """
     from riseq.terminal.results import explain as show
 
-    if names_file(question):
+    if cli.names_file(question):
         hint = "riseq simplify FILE --show-edits shows a file's edits"
         raise InputError(f"{question}: explain takes one question in quotes; {hint}")
-    example = make_example(question, context or [])
-    (result,) = SystemChoice("rise", model, take_options(Controls, options)).load().simplify([example])
-    show(open_console(), result, example.context)
+    example = cli.make_example(question, context or [])
+    (result,) = SystemChoice("rise", model, cli.take_options(Controls, options)).load().simplify([example])
+    show(cli.open_console(), result, example.context)

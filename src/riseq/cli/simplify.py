@@ -16,28 +16,11 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from riseq.cli import (
-    BAD_ROWS,
-    DEFAULT_SYSTEM,
-    INCOMPLETE,
-    ContextOption,
-    ModelOption,
-    SystemOption,
-    ThreadsOption,
-    add_options,
-    argument,
-    count,
-    make_example,
-    names_file,
-    notify,
-    open_console,
-    option,
-    take_options,
-)
+from riseq import cli
 from riseq.controls import Controls
 from riseq.data.dialogue import read_context
 from riseq.data.rows import RESULT_COLUMNS, BadRow, BadRows, flat_row, result_row, sift
-from riseq.data.tables import Record, check_output, read_outcomes, write_rows
+from riseq.data.tables import check_output, read_outcomes, write_rows
 from riseq.files import STDOUT, name_source
 from riseq.jobs import Journal, digest, journal_path
 from riseq.scale import Spread
@@ -47,12 +30,12 @@ from riseq.systems.registry import SystemChoice
 from riseq.types import InputError
 
 
-@add_options(Controls, before="threads")
-@add_options(Spread)
+@cli.add_options(Controls, before="threads")
+@cli.add_options(Spread)
 def simplify(
     source: Annotated[
         str,
-        argument(
+        cli.argument(
             "INPUT",
             "A question in quotes, a file of questions (.jsonl, .csv, .tsv, .parquet, .gz), or - for JSONL on "
             "standard input.",
@@ -60,21 +43,21 @@ def simplify(
     ],
     output: Annotated[
         str | None,  # as a Path, a URL would lose a slash
-        argument("OUTPUT", "The file to write; its suffix is its format. - is JSONL."),
+        cli.argument("OUTPUT", "The file to write; its suffix is its format. - is JSONL."),
     ] = None,
-    context: ContextOption = None,
-    system: SystemOption = DEFAULT_SYSTEM,
-    model: ModelOption = None,
-    threads: ThreadsOption = None,
-    show_edits: Annotated[bool, option("--show-edits", "Show what was edited.")] = False,
+    context: cli.ContextOption = None,
+    system: cli.SystemOption = cli.DEFAULT_SYSTEM,
+    model: cli.ModelOption = None,
+    threads: cli.ThreadsOption = None,
+    show_edits: Annotated[bool, cli.option("--show-edits", "Show what was edited.")] = False,
     resume: Annotated[
-        bool, option("--resume", "Go on where a run that was stopped or killed had come to, or start.")
+        bool, cli.option("--resume", "Go on where a run that was stopped or killed had come to, or start.")
     ] = False,
-    strict: Annotated[bool, option("--strict", "Do nothing where any row is bad.")] = False,
-    skip_bad: Annotated[bool, option("--skip-bad", "Take bad rows for granted: exit with 0 and not 3.")] = False,
+    strict: Annotated[bool, cli.option("--strict", "Do nothing where any row is bad.")] = False,
+    skip_bad: Annotated[bool, cli.option("--skip-bad", "Take bad rows for granted: exit with 0 and not 3.")] = False,
     engine: Annotated[
         Literal["local", "ray"],
-        option("--engine", r"local is this process; ray a cluster (pip install 'riseq\[scale]')."),
+        cli.option("--engine", r"local is this process; ray a cluster (pip install 'riseq\[scale]')."),
     ] = "local",
     **options: Any,
 ) -> None:
@@ -101,8 +84,8 @@ def simplify(
       cat dialogues.jsonl | riseq simplify - | jq -r .text
       riseq simplify "dialogues/*.parquet" results/ --engine ray --workers 8
     """
-    choice = SystemChoice(system, model, take_options(Controls, options), threads)
-    spread = take_options(Spread, options)
+    choice = SystemChoice(system, model, cli.take_options(Controls, options), threads)
+    spread = cli.take_options(Spread, options)
     handling = Handling(skip_bad, strict)
     if engine == "ray":
         if output is None or output == STDOUT or source == STDOUT or context or show_edits:
@@ -110,7 +93,7 @@ def simplify(
         code = simplify_folder(source, output, choice, handling, spread, resume)
     else:
         spread.check_unset()
-        if not names_file(source):
+        if not cli.names_file(source):
             if output is not None:
                 raise InputError(f"OUTPUT {output!r} goes with a file; put a question in quotes")
             for name, wanted in (("resume", resume), ("strict", strict), ("skip-bad", skip_bad)):
@@ -134,12 +117,12 @@ def simplify(
 
 def simplify_question(question: str, context: list[str], choice: SystemChoice, show_edits: bool) -> None:
     """Print the conversational form of one question, or all its forms, below its edits where they are wanted."""
-    example = make_example(question, context)
+    example = cli.make_example(question, context)
     (result,) = choice.load().simplify([example])
     if show_edits:
         from riseq.terminal.results import show_edits as show
 
-        show(open_console(), result)
+        show(cli.open_console(), result)
     for one in result.alternatives or (result,):
         typer.echo(one.text)
 
@@ -157,7 +140,7 @@ class Handling:
 
     def code(self, bad: int) -> int:
         """Return the exit code after ``bad`` rows were left out."""
-        return BAD_ROWS if bad and not self.skip else 0
+        return cli.BAD_ROWS if bad and not self.skip else 0
 
 
 def simplify_stream(
@@ -173,19 +156,19 @@ def simplify_stream(
         if handling.strict:
             raise BadRows([row])
         bad += 1
-        notify(f"skipped {row}")
+        cli.notify(f"skipped {row}")
 
     results = sift(_simplify(source, system), leave_out)
     if not as_json and (show_edits or sys.stdout.isatty()):
         from riseq.terminal.results import show
 
-        console, written = open_console(), 0
+        console, written = cli.open_console(), 0
         for written, one in enumerate(results, 1):  # noqa: B007
             show(console, *one)
     else:
         written = write_rows(STDOUT, (result_row(*one) for one in results))
     if bad:
-        notify(f"went on without {count(bad, 'bad row')} of {bad + written:,}")
+        cli.notify(f"went on without {cli.count(bad, 'bad row')} of {bad + written:,}")
     return handling.code(bad)
 
 
@@ -206,11 +189,11 @@ def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Han
     with Journal(journal_path(output), settings, resume) as journal:
         before = journal.done
         if before:
-            notify(f"going on after {count(before, 'finished row')}")
+            cli.notify(f"going on after {cli.count(before, 'finished row')}")
         try:
             results = _simplify(source, system, skip=before)
             # Closed, so that the bar is gone before anything else is printed.
-            with closing(track(results, total, system.name, done=before, log=notify)) as outcomes:
+            with closing(track(results, total, system.name, done=before, log=cli.notify)) as outcomes:
                 for outcome in outcomes:
                     if not isinstance(outcome, BadRow):
                         journal.add({"result": result_row(*outcome)})
@@ -221,13 +204,15 @@ def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Han
             written, bad = _finish(journal, output)
         except (KeyboardInterrupt, InputError):
             if again and journal.done:
-                kept = count(journal.done, "finished row")
-                notify(f"{kept} kept in {journal.path}; the same command with --resume goes on")
+                kept = cli.count(journal.done, "finished row")
+                cli.notify(f"{kept} kept in {journal.path}; the same command with --resume goes on")
             raise
         journal.remove()
-    notify(f"wrote {count(written, 'question')} to {output}")
+    cli.notify(f"wrote {cli.count(written, 'question')} to {output}")
     if bad:
-        notify(f"left out {count(bad, 'bad row')} of {written + bad:,}; the reasons are in {bad_rows_path(output)}")
+        cli.notify(
+            f"left out {cli.count(bad, 'bad row')} of {written + bad:,}; the reasons are in {bad_rows_path(output)}"
+        )
     return handling.code(bad)
 
 
@@ -251,28 +236,30 @@ def simplify_folder(
     shown = display_name(output)
     with open_run(source, output, make_system, settings, spread, threads, resume) as run:
         if run.done:
-            notify(f"going on after {count(run.done, 'finished row')}")
+            cli.notify(f"going on after {cli.count(run.done, 'finished row')}")
         if run.missing and not run.has_room:
             worker = describe_worker(threads, spread.gpus)
-            notify(f"no machine of the cluster has room for a worker with {worker} yet: waiting for one")
+            cli.notify(f"no machine of the cluster has room for a worker with {worker} yet: waiting for one")
         try:
             rows, blocks = run.manifest.rows, run.results()
-            progress = track(blocks, rows, choice.system, None, run.done, lambda one: one.block.rows, log=notify)
+            progress = track(blocks, rows, choice.system, None, run.done, lambda one: one.block.rows, log=cli.notify)
             with closing(progress):
                 for _ in progress:
                     pass
         except KeyboardInterrupt:
-            notify(f"finished blocks are kept in {shown}; the same command with --resume goes on")
+            cli.notify(f"finished blocks are kept in {shown}; the same command with --resume goes on")
             raise
         manifest = run.finish()
     for failure in manifest.failures:
-        notify(f"{failure['block']}: {count(failure['rows'], 'row')} not done: {failure['reason']}")
-    notify(f"wrote {count(manifest.written, 'question')} to {shown}")
+        cli.notify(f"{failure['block']}: {cli.count(failure['rows'], 'row')} not done: {failure['reason']}")
+    cli.notify(f"wrote {cli.count(manifest.written, 'question')} to {shown}")
     if manifest.bad:
-        notify(f"left out {count(manifest.bad, 'bad row')} of {manifest.rows:,}; the reasons are in {shown}/_bad")
+        cli.notify(
+            f"left out {cli.count(manifest.bad, 'bad row')} of {manifest.rows:,}; the reasons are in {shown}/_bad"
+        )
     if manifest.failures:
-        notify(f"{count(len(manifest.failures), 'block')} not done; the same command with --resume tries again")
-        return INCOMPLETE
+        cli.notify(f"{cli.count(len(manifest.failures), 'block')} not done; the same command with --resume tries again")
+        return cli.INCOMPLETE
     return handling.code(manifest.bad)
 
 
@@ -281,19 +268,16 @@ def bad_rows_path(output: Path) -> Path:
     return output.with_name(f"{output.name}.bad.jsonl")
 
 
-def _read(source: str) -> Iterator[Record | BadRow]:
-    return read_outcomes(source, read=read_context)
-
-
 def _count_rows(source: str, strict: bool) -> int:
     """Read the file to its end before any work, and return how many rows it has; where ``strict`` none may be bad."""
-    rows = _read(source)
+    rows = read_outcomes(source, read=read_context)
     return sum(1 for _ in (sift(rows, None) if strict else rows))
 
 
 def _simplify(source: str, system: System, skip: int = 0) -> Iterator[Simplified | BadRow]:
     largest = LARGEST_CHUNK if Path(source).is_file() else 1
-    return simplify_rows(system, islice(_read(source), skip, None), name_source(source), largest=largest)
+    rows = islice(read_outcomes(source, read=read_context), skip, None)
+    return simplify_rows(system, rows, name_source(source), largest=largest)
 
 
 def _finish(journal: Journal, output: Path) -> tuple[int, int]:

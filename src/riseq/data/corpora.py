@@ -32,13 +32,10 @@ class Convention:
 
     answers: bool = False
     """Whether each earlier question is followed by its answer."""
-
     turns: int | None = None
     """How many of the last turns are shown (the paper's models read PAPER_TURNS); None shows all."""
-
     first_resolved: bool = True
     """Whether the dialogue's first question, which no context explains, is shown in its self-contained form."""
-
     keep_first_turns: bool | None = None
     """Whether questions without context are examples; None does as the paper does with the corpus."""
 

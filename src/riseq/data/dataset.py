@@ -53,10 +53,8 @@ def find_dataset(name: str | Path, root: Path | None) -> str | Path:
     if root is None:
         raise InputError(f"{name}: no such file, nor a data set: {VARIABLE}, the folder of data sets, is not set")
     # A file by its whole name, then a short name with what it leaves out.
-    endings = ["", *SUFFIXES, *(f".qonly{suffix}" for suffix in SUFFIXES)]
-    for ending in endings:
-        path = root / f"{name}{ending}"
-        if path.is_file():
+    for ending in ["", *SUFFIXES, *(f".qonly{suffix}" for suffix in SUFFIXES)]:
+        if (path := root / f"{name}{ending}").is_file():
             return path
     tried = f"{name}, {name}[.qonly] with {', '.join(SUFFIXES)}"
     raise InputError(f"{name}: no such file, nor in {str(root)!r} as {tried}; there are {_list_names(root)}")
@@ -105,15 +103,12 @@ class DatasetStats:
     with_context: int
     utterances: CountSummary
     """Earlier utterances a row, answers included where the file has them."""
-
     question_words: CountSummary
     target_words: CountSummary
     unchanged: float
     """The share whose target has the question's very words, in any case."""
-
     shorter: float
     """The share whose target has fewer words than the question."""
-
     pronoun: float
     """The share whose target has one of PRONOUNS that the question lacks."""
 
@@ -122,9 +117,7 @@ def measure_set(examples: Iterable[Example]) -> DatasetStats:
     """Return the numbers of ``examples``, taken one at a time."""
     from riseq.text.words import forms  # it loads a tokenizer, which a reader can do without
 
-    utterances: list[int] = []
-    question_words: list[int] = []
-    target_words: list[int] = []
+    utterances, question_words, target_words = list[int](), list[int](), list[int]()
     unchanged = shorter = pronoun = 0
     for example in examples:
         question = forms(example.question)
@@ -136,15 +129,10 @@ def measure_set(examples: Iterable[Example]) -> DatasetStats:
             unchanged += target == question
             shorter += len(target) < len(question)
             pronoun += bool(PRONOUNS.intersection(target).difference(question))
-    return DatasetStats(
-        len(utterances),
-        len(target_words),
-        sum(map(bool, utterances)),
-        _summarise(utterances),
-        _summarise(question_words),
-        _summarise(target_words),
-        *(number / max(1, len(target_words)) for number in (unchanged, shorter, pronoun)),
-    )
+    counts = len(utterances), len(target_words), sum(map(bool, utterances))
+    shares = (number / max(1, len(target_words)) for number in (unchanged, shorter, pronoun))
+    lengths = _summarise(utterances), _summarise(question_words), _summarise(target_words)
+    return DatasetStats(*counts, *lengths, *shares)
 
 
 def _summarise(counts: Sequence[int]) -> CountSummary:

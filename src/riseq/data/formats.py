@@ -53,8 +53,7 @@ class JsonlWriter(RowWriter):
     """Writes each row as it comes; with ``flush`` all the way."""
 
     def __init__(self, file: BinaryIO, flush: bool = False) -> None:
-        self._file = file
-        self._flush = flush
+        self._file, self._flush = file, flush
 
     def write(self, row: Mapping[str, object]) -> None:
         """Write one line."""

@@ -35,10 +35,9 @@ class SimplifyQuery(BaseQueryTransform):
     def _run(self, query_bundle: QueryBundle, metadata: dict[str, Any]) -> QueryBundle:
         context = metadata.get("context", ())
         if not isinstance(context, str):
-            context = [_read(one) if isinstance(one, ChatMessage) else one for one in context]
+            context = [
+                {"role": one.role.value, "content": one.content} if isinstance(one, ChatMessage) else one
+                for one in context
+            ]
         text = self.simplifier(query_bundle.query_str, context, **self.controls).text
         return QueryBundle(query_str=text, custom_embedding_strs=query_bundle.embedding_strs)
-
-
-def _read(message: ChatMessage) -> dict[str, Any]:
-    return {"role": message.role.value, "content": message.content}

@@ -1,28 +1,81 @@
-"""Whether a person would accept an output: judged case by case, and counted by phenomenon."""
+"""Cases (a question in its dialogue with what a person would accept), and whether an output is accepted."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
 from typing import NamedTuple
 
-from riseq.data.cases import Case
+from riseq.data.corpora import read_everyday
+from riseq.data.dataset import locate_dataset, read_dataset
+from riseq.data.dialogue import read_context
+from riseq.data.rows import BadRow, FieldError, OnBad, sift, take_utterances
+from riseq.data.tables import Record, read_outcomes
+from riseq.files import STDIN, name_source, open_source
 from riseq.text.words import forms
+from riseq.types import Example
 
 ALL = "all"
 
 
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question in its dialogue, and how an answer is judged."""
+
+    example: Example
+    gold: tuple[str, ...]
+    """Forms that a person would say there, the example's target first."""
+    phenomenon: str = ""
+    """What it tries; "" in a set of targets, where other forms may be as good as the one written down."""
+    keep: tuple[str, ...] = ()
+    """What would be lost for good."""
+    gone: tuple[str, ...] = ()
+    """What was said before, and would not be said again."""
+    bad: tuple[str, ...] = ()
+    """Words that would be wrong, such as "he" for a woman."""
+
+
+def load_cases(name: str | Path, *, on_bad: OnBad | None = None) -> list[Case]:
+    """Return the cases of a suite (rows with ``gold``), of everyday dialogues (``turns``) or of a set with targets."""
+    path = locate_dataset(name)
+    first: object = None
+    if str(path) != STDIN and ".jsonl" in str(path).lower():
+        with open_source(path) as file, suppress(ValueError, RecursionError):
+            first = json.loads(file.readline())
+    columns = first if isinstance(first, dict) else {}
+    if "turns" in columns:
+        questions = (list(pairs) for _, pairs in groupby(read_everyday(path), key=lambda pair: pair.id))
+        return [Case(pairs[0], tuple(one.target or "" for one in pairs), "everyday") for pairs in questions]
+    if "gold" in columns:
+        rows = read_outcomes(path, read=read_context)
+        return list(sift((_read_case(row, name_source(path)) for row in rows), on_bad))
+    return [Case(one, (one.target or "",)) for one in read_dataset(path, on_bad=on_bad, need_target=True)]
+
+
+def _read_case(outcome: Record | BadRow, file: str) -> Case | BadRow:
+    if isinstance(outcome, BadRow):
+        return outcome
+    try:
+        gold, *words = (take_utterances(outcome.row, field) for field in ("gold", "keep", "gone", "bad"))
+        example = replace(outcome.example, target=gold[0])
+    except (FieldError, IndexError) as error:
+        return BadRow(file, outcome.line, str(error) if isinstance(error, FieldError) else "gold: empty")
+    return Case(example, gold, str(outcome.row.get("phenomenon") or "suite"), *words)
+
+
 class Verdict(NamedTuple):
-    """What is right about an output: nothing new is lost, nothing is said twice, no word is wrong, all three, as gold.
+    """What is right about an output; "shortened" where nothing is to be left out is to be one of the gold forms."""
 
-    Where nothing is to be left out, "shortened" is one of the gold forms, but for case, spaces and end marks.
-    """
-
-    kept: bool
-    shortened: bool
-    clean: bool
-    right: bool
-    exact: bool
+    kept: bool  # nothing new is lost
+    shortened: bool  # nothing is said twice
+    clean: bool  # no word is wrong
+    right: bool  # all three
+    exact: bool  # a gold form, but for case, spaces and end marks
 
 
 def judge(case: Case, text: str) -> Verdict:
@@ -31,8 +84,11 @@ def judge(case: Case, text: str) -> Verdict:
     def has(phrase: str) -> bool:
         return re.search(rf"(?<!\w){re.escape(phrase.lower())}(?!\w)", text.lower()) is not None
 
+    def normalise(form: str) -> str:
+        return " ".join(forms(form.replace("’", "'"))).strip(" ?.!")
+
     kept, clean = all(map(has, case.keep)), not any(map(has, case.bad))
-    exact = _normalise(text) in map(_normalise, case.gold)
+    exact = normalise(text) in map(normalise, case.gold)
     shortened = not any(map(has, case.gone)) if case.gone else exact
     return Verdict(kept, shortened, clean, kept and shortened and clean, exact)
 
@@ -47,7 +103,3 @@ def measure_behaviour(cases: Sequence[Case], texts: Sequence[str]) -> dict[str, 
         name: {"n": len(of)} | {part: 100 * sum(getattr(one, part) for one in of) / len(of) for part in Verdict._fields}
         for name, of in groups.items()
     }
-
-
-def _normalise(text: str) -> str:
-    return " ".join(forms(text.replace("’", "'"))).strip(" ?.!")

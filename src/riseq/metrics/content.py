@@ -68,15 +68,11 @@ def find_kind(question: str, target: str) -> Kind:
     """Return what ``target`` does to ``question``."""
     changes = list(find_changes(question, target))
     anaphora = any(PRONOUNS.intersection(change.new).difference(change.old) for change in changes)
-    ellipsis = any(
-        any(map(is_content, change.old)) and not any(is_content(word) or word in PRONOUNS for word in change.new)
-        for change in changes
-    )
+    dropped = [change.new for change in changes if any(map(is_content, change.old))]
+    ellipsis = not all(any(is_content(word) or word in PRONOUNS for word in new) for new in dropped)
     if anaphora:
         return Kind.BOTH if ellipsis else Kind.ANAPHORA
-    if ellipsis:
-        return Kind.ELLIPSIS
-    return Kind.REWORDED if changes else Kind.UNCHANGED
+    return Kind.ELLIPSIS if ellipsis else Kind.REWORDED if changes else Kind.UNCHANGED
 
 
 def find_changes(question: str, target: str) -> Iterator[Change]:

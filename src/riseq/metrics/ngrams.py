@@ -67,11 +67,8 @@ def count_ngrams(predictions: Sequence[str], targets: Sequence[str], highest: in
     split = [text.split() for text in chain(predictions, targets)]
     lengths = np.fromiter(map(len, split), dtype=np.int64, count=len(split))
     numbers: dict[str, int] = {}
-    words = np.fromiter(
-        (numbers.setdefault(word, len(numbers)) for word in chain.from_iterable(split)),
-        dtype=np.int64,
-        count=int(lengths.sum()),
-    )
+    each = (numbers.setdefault(word, len(numbers)) for word in chain.from_iterable(split))
+    words = np.fromiter(each, dtype=np.int64, count=int(lengths.sum()))
     pairs = len(predictions)
     text = np.repeat(np.arange(len(split), dtype=np.int64), lengths)
     # The words from each position to the end of its text: an n-gram starts where there are at least n.

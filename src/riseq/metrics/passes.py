@@ -119,26 +119,20 @@ class Stopping:
 
 def measure_stopping(results: Sequence[Simplification], targets: Sequence[str], most: int = PASSES) -> list[Stopping]:
     """Return the shares for at most 1, 2, ... ``most`` passes, from results that were given at least that many."""
-    after = [
-        [text_after(one.question, [step.text for step in one.steps], passes) for one in results]
-        for passes in range(most + 1)
-    ]
+    made = [(one.question, [step.text for step in one.steps]) for one in results]
+    after = [[text_after(*one, passes) for one in made] for passes in range(most + 1)]
     gold = [scoring_form(target) for target in targets]
     each = [score_examples([scoring_form(text) for text in texts], gold) for texts in after]
-    # The distance is better the smaller it is.
-    values = {
-        metric: np.array([(-1 if metric == "distance" else 1) * one.each(metric) for one in each]) for metric in METRICS
-    }
-    return [
-        Stopping(
-            passes,
-            each[passes].score("bleu4"),
-            _share([now != before for now, before in zip(after[passes], after[passes - 1], strict=True)]),
-            {metric: _share_lower(rows[passes], rows[1:passes]) for metric, rows in values.items()},
-            {metric: _share_lower(rows[passes], rows[:passes]) for metric, rows in values.items()},
+    values = {metric: np.array([one.each(metric) for one in each]) for metric in METRICS}
+    values["distance"] = -values["distance"]  # it is better the smaller it is
+    found = []
+    for passes in range(1, most + 1):
+        changed = _share([now != before for now, before in zip(after[passes], after[passes - 1], strict=True)])
+        worse, than_question = (
+            {metric: _share_lower(rows[passes], rows[at:passes]) for metric, rows in values.items()} for at in (1, 0)
         )
-        for passes in range(1, most + 1)
-    ]
+        found.append(Stopping(passes, each[passes].score("bleu4"), changed, worse, than_question))
+    return found
 
 
 def _share_lower(last: np.ndarray, earlier: np.ndarray) -> float:

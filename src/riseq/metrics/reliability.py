@@ -8,18 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from riseq.data.cases import Case
-from riseq.metrics.behaviour import judge
+from riseq.metrics.behaviour import Case, judge
 from riseq.metrics.ngrams import Floats
 from riseq.types import InputError, Simplification
 
 BINS = 15
 Weights = tuple[float, tuple[float, ...]]
 """The bias and the weights of a logistic regression."""
-_STEPS = 100
-_CLOSE = 1e-9
-_MOST = 4.0
-"""How far one step of Newton's method may go: on data that a line separates, the first would go far past the answer."""
+_STEPS, _CLOSE, _MOST = 100, 1e-9, 4.0
+"""Of Newton's method: how many, when to stop, and how far one may go, for the first would go past the answer."""
 
 
 @dataclass(frozen=True, slots=True)

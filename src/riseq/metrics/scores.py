@@ -85,15 +85,9 @@ def score_examples(texts: Sequence[str], targets: Sequence[str]) -> ExampleScore
     """Return the metrics of each of ``texts`` against its target, both in the scoring form."""
     corpus = count_ngrams(texts, targets)
     bleu = bleu_of_corpus(corpus)
-    return ExampleScores(
-        tuple(texts),
-        bleu.parts,
-        bleu.each,
-        rouge_l(texts, targets),
-        cider_of_corpus(corpus),
-        match_exactly(texts, targets),
-        measure_distances(texts, targets),
-    )
+    exact, distances = match_exactly(texts, targets), measure_distances(texts, targets)
+    pair = rouge_l(texts, targets), cider_of_corpus(corpus)
+    return ExampleScores(tuple(texts), bleu.parts, bleu.each, *pair, exact, distances)
 
 
 def match_exactly(predictions: Sequence[str], targets: Sequence[str]) -> Mask:

@@ -10,19 +10,19 @@ import numpy as np
 from riseq.metrics.content import Kind, find_kind, measure_loss
 from riseq.metrics.passes import map_passes, share_worse
 from riseq.metrics.scores import Mask
-from riseq.reproduce import paper
 from riseq.reproduce.document import Cell, Column, Figure, Row, Table
 from riseq.reproduce.figures import draw_heatmap, draw_lines
-from riseq.reproduce.plan import COUNTED_PASSES, SAVED_PASSES, SET_TITLES, TEST, TEST_SETS
+from riseq.reproduce.plan import COUNTED_PASSES, SAVED_PASSES, SET_TITLES, TEST, TEST_SETS, read_paper
 from riseq.reproduce.scoreboard import Scoreboard, find_turn
 from riseq.text.words import forms
 from riseq.types import Example
 
 Parts = Mapping[str, Mask]
+Ranges = Sequence[tuple[int, int | None]]
 FEWEST = 5
 """A mean over fewer examples is not drawn."""
-LENGTHS = ((1, 6), (7, 9), (10, 12), (13, 16), (17, None))
-TURNS = ((1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6), (7, 7), (8, 8), (9, None))
+LENGTHS: Ranges = ((1, 6), (7, 9), (10, 12), (13, 16), (17, None))
+TURNS: Ranges = (*((turn, turn) for turn in range(1, 9)), (9, None))
 
 
 def build_iterations(board: Scoreboard) -> list[Table | Figure]:
@@ -56,17 +56,10 @@ def build_iterations(board: Scoreboard) -> list[Table | Figure]:
     def cell(mean: float, count: int) -> Cell:
         return Cell(f"{mean:.2f} ({count})", float(mean), command) if count else Cell("")
 
-    table = Table(
-        "iterations",
-        "Mean number of passes (and questions)",
-        "only in y",
-        tuple(Column(name, "words only in x") for name in columns),
-        tuple(
-            Row(name, tuple(map(cell, row_means, row_counts)), command=command)
-            for name, row_means, row_counts in zip(rows, found.means, found.counts, strict=True)
-        ),
-    )
-    return [figure, table]
+    heads = tuple(Column(name, "words only in x") for name in columns)
+    fields = zip(rows, found.means, found.counts, strict=True)
+    shown = tuple(Row(name, tuple(map(cell, *pair)), command=command) for name, *pair in fields)
+    return [figure, Table("iterations", "Mean number of passes (and questions)", "only in y", heads, shown)]
 
 
 def build_passes(board: Scoreboard) -> list[Table | Figure]:
@@ -89,12 +82,9 @@ def build_passes(board: Scoreboard) -> list[Table | Figure]:
             rows.append(Row(planned.title, (Cell.not_run(make),) * (SAVED_PASSES + 2), "missing", make))
         if after and planned.group == "rise":
             lines[planned.title] = bleu
-    printed = (
-        *map(Cell.number, paper.PASSES_BLEU4),
-        Cell(f"about {paper.WORSE:.0f}", paper.WORSE),
-        Cell("not told"),
-    )
-    rows.append(Row("RISE, paper", printed, "paper"))
+    printed, worst = read_paper()["passes_bleu4"], read_paper()["worse"]
+    shown = (*map(Cell.number, printed), Cell(f"about {worst:.0f}", worst), Cell("not told"))
+    rows.append(Row("RISE, paper", shown, "paper"))
     columns = (
         *(Column(str(number), "BLEU-4 after at most ... passes") for number in numbers),
         Column("at some pass", "% worse"),
@@ -108,7 +98,7 @@ def build_passes(board: Scoreboard) -> list[Table | Figure]:
     table = Table("passes", "Influence of the number of passes", "Method", columns, tuple(rows), note)
     if not lines:
         return [table]
-    lines["RISE, paper"] = list(paper.PASSES_BLEU4)
+    lines["RISE, paper"] = printed
     names = [str(number) for number in numbers]
     svg = draw_lines(names, lines, "passes at most", "BLEU-4")
     return [table, Figure("passes-figure", "BLEU-4 by the number of passes", svg, {"passes": names, "bleu4": lines})]
@@ -116,10 +106,8 @@ def build_passes(board: Scoreboard) -> list[Table | Figure]:
 
 def build_phenomena(board: Scoreboard) -> list[Table]:
     """Return BLEU-4 and exact matches by the kind of the gold edit, a table a set."""
-    return [
-        _build_parts(board, dataset, split_kinds(board.examples(dataset)), "phenomena", "By phenomenon", "Gold edit")
-        for dataset in TEST_SETS
-    ]
+    titles = "phenomena", "By phenomenon", "Gold edit"
+    return [_build_parts(board, name, split_kinds(board.examples(name)), *titles) for name in TEST_SETS]
 
 
 def build_lengths(board: Scoreboard) -> list[Table | Figure]:
@@ -162,7 +150,7 @@ def split_kinds(examples: Sequence[Example]) -> Parts:
     return {kind.value: kinds == kind.value for kind in Kind}
 
 
-def split_ranges(numbers: Sequence[int], ranges: Sequence[tuple[int, int | None]]) -> Parts:
+def split_ranges(numbers: Sequence[int], ranges: Ranges) -> Parts:
     """Return which numbers are in each range, both ends included; None is no upper end."""
     array = np.array(numbers)
     parts = {}
@@ -173,21 +161,14 @@ def split_ranges(numbers: Sequence[int], ranges: Sequence[tuple[int, int | None]
 
 
 def _build_ranges(
-    board: Scoreboard,
-    read: Callable[[Example], int],
-    ranges: Sequence[tuple[int, int | None]],
-    section: str,
-    first: str,
+    board: Scoreboard, read: Callable[[Example], int], ranges: Ranges, section: str, first: str
 ) -> list[Table | Figure]:
     """Return a table a set, with a figure of the first."""
     parts = {dataset: split_ranges([read(one) for one in board.examples(dataset)], ranges) for dataset in TEST_SETS}
     seen, unseen = (_build_parts(board, dataset, parts[dataset], section, first, first) for dataset in TEST_SETS)
     names = [row.label for row in seen.rows]
-    lines = {
-        column.title: [row.cells[index].value or 0.0 for row in seen.rows]
-        for index, column in enumerate(seen.columns)
-        if column.group == "BLEU-4"
-    }
+    bleu = [(index, column.title) for index, column in enumerate(seen.columns) if column.group == "BLEU-4"]
+    lines = {title: [row.cells[index].value or 0.0 for row in seen.rows] for index, title in bleu}
     svg = draw_lines(names, lines, first, "BLEU-4")
     title = f"BLEU-4 by {first.lower()}, CANARD"
     return [seen, Figure(f"{section}-figure", title, svg, {"x": names, "bleu4": lines}), unseen]

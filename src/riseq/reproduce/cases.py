@@ -12,9 +12,8 @@ import numpy as np
 from riseq.core.edits import MARKER, Op
 from riseq.core.levenshtein import align, distance
 from riseq.metrics.ngrams import Floats
-from riseq.reproduce import paper
 from riseq.reproduce.document import Case, CaseLine, Piece
-from riseq.reproduce.plan import SAVED_PASSES, TEST, PlannedSystem
+from riseq.reproduce.plan import SAVED_PASSES, TEST, PlannedSystem, read_paper
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.text.words import split
 
@@ -84,32 +83,30 @@ def _disagree(systems: Sequence[Sequence[str]]) -> Floats:
 
 
 def build_cases(board: Scoreboard) -> list[Case]:
-    """Return the cases of the main system on CANARD test; none where it was not run.
-
-    The compact copy shows the paper's and the first of each rule.
-    """
+    """Return the cases of the main system on CANARD test, if it was run; in brief the paper's and each rule's first."""
     planned = board.main_system()
     scores = board.scores(planned.name, TEST) if planned else None
     if planned is None or scores is None:
         return []
     indices = {one.id: index for index, one in enumerate(board.examples(TEST))}
     cases = []
-    for number, (example_id, rewrites) in enumerate(paper.CASES.items(), 1):
+    for number, (example_id, rewrites) in enumerate(read_paper()["cases"].items(), 1):
         if example_id in indices:
             lines = [_line(f"paper, rewrite {k}", text) for k, text in enumerate(rewrites, 1)]
             why = f"{planned.title}; from the paper, whose contexts have answers too"
             shown = _list_lines(board, planned, indices[example_id], lines)
             cases.append(Case(f"The paper's example {number}", why, shown, brief=True))
-    others = {
-        one.name: found.texts
-        for one in board.systems("baseline", "rise")
-        if one != planned and (found := board.scores(one.name, TEST)) is not None
-    }
+    rivals = [one for one in board.systems("baseline", "rise") if one != planned]
+    others = {one.name: found.texts for one in rivals if (found := board.scores(one.name, TEST)) is not None}
     seen: set[str] = set()
     for case in choose_cases(board.questions(TEST), board.targets(TEST), scores.texts, others):
         title = f"{case.rule.capitalize()}: {board.examples(TEST)[case.index].id}"
         shown = _list_lines(board, planned, case.index, [])
-        cases.append(Case(title, f"{planned.title}; {_explain(case)}", shown, brief=case.rule not in seen))
+        why = f"the systems' outputs are {case.by:.1f} words apart in the mean"
+        if case.rule != "largest disagreement":
+            where = "nearer to" if case.rule == "best gain" else "further from"
+            why = f"{case.by:.0f} words {where} the target than the question was"
+        cases.append(Case(title, f"{planned.title}; {why}", shown, brief=case.rule not in seen))
         seen.add(case.rule)
     return cases
 
@@ -139,10 +136,3 @@ def _list_lines(
 
 def _line(label: str, text: str) -> CaseLine:
     return CaseLine(label, (Piece("same", text),))
-
-
-def _explain(case: ChosenCase) -> str:
-    if case.rule == "largest disagreement":
-        return f"the systems' outputs are {case.by:.1f} words apart in the mean"
-    where = "nearer to" if case.rule == "best gain" else "further from"
-    return f"{case.by:.0f} words {where} the target than the question was"

@@ -149,36 +149,33 @@ _MARKS = {"same": ("", ""), "old": ("~~", "~~"), "new": ("**", "**")}
 
 def report_to_dict(report: Report) -> dict[str, Any]:
     """Return the report's numbers as JSON has them: each with its command; drawings by their data."""
-    return {
-        "title": report.title,
-        "intro": list(report.intro),
-        "sections": {section.key: _section_to_dict(section) for section in report.sections},
-        "systems": dict(report.systems),
-    }
+    sections = {section.key: _section_to_dict(section) for section in report.sections}
+    return {"title": report.title, "intro": list(report.intro), "sections": sections, "systems": dict(report.systems)}
 
 
 def _section_to_dict(section: Section) -> dict[str, Any]:
-    return {
-        "title": section.title,
-        "intro": section.intro,
-        "command": section.command,
-        "tables": [_table_to_dict(part) for part in section.parts if isinstance(part, Table)],
-        "figures": [
-            {"key": part.key, "title": part.title, "note": part.note, "command": section.command, "data": part.data}
-            for part in section.parts
-            if isinstance(part, Figure)
-        ],
-        "cases": [_case_to_dict(part) for part in section.parts if isinstance(part, Case)],
-    }
-
-
-def _table_to_dict(table: Table) -> dict[str, Any]:
-    rows = [
-        {"label": row.label, "kind": row.kind, "command": row.command, "cells": list(map(_cell_to_dict, row.cells))}
-        for row in table.rows
-    ]
-    columns = [_name_column(column) for column in table.columns]
-    return {"key": table.key, "title": table.title, "note": table.note, "columns": columns, "rows": rows}
+    command, tables, figures, cases = section.command, [], [], []
+    for part in section.parts:
+        if isinstance(part, Case):
+            lines = [{"label": line.label, "diff": [asdict(piece) for piece in line.pieces]} for line in part.lines]
+            cases.append({"title": part.title, "why": part.why, "lines": lines})
+            continue
+        found: dict[str, Any] = {"key": part.key, "title": part.title, "note": part.note}
+        if isinstance(part, Figure):
+            figures.append({**found, "command": command, "data": part.data})
+        else:
+            rows = [
+                {
+                    "label": row.label,
+                    "kind": row.kind,
+                    "command": row.command,
+                    "cells": [*map(_cell_to_dict, row.cells)],
+                }
+                for row in part.rows
+            ]
+            tables.append({**found, "columns": [*map(_name_column, part.columns)], "rows": rows})
+    head = {"title": section.title, "intro": section.intro, "command": command}
+    return {**head, "tables": tables, "figures": figures, "cases": cases}
 
 
 def _name_column(column: Column) -> str:
@@ -188,11 +185,6 @@ def _name_column(column: Column) -> str:
 def _cell_to_dict(cell: Cell) -> dict[str, Any]:
     values = {"text": cell.text, "value": cell.value, "command": cell.command}
     return values if cell.p is None else {**values, "significant": cell.star, "p": cell.p}
-
-
-def _case_to_dict(case: Case) -> dict[str, Any]:
-    lines = [{"label": line.label, "diff": [asdict(piece) for piece in line.pieces]} for line in case.lines]
-    return {"title": case.title, "why": case.why, "lines": lines}
 
 
 def needs_space(text: str) -> bool:
@@ -237,10 +229,10 @@ def _html_section(section: Section) -> str:
 
 
 def _html_part(part: Part, above: str) -> str:
-    if isinstance(part, Table):
-        head = "" if part.title == above else f'<h3 id="table-{escape(part.key)}">{escape(part.title)}</h3>\n'
-        return f"{head}{_html_table(part)}"
-    return _html_figure(part) if isinstance(part, Figure) else _html_case(part)
+    if not isinstance(part, Table):
+        return _html_figure(part) if isinstance(part, Figure) else _html_case(part)
+    head = "" if part.title == above else f'<h3 id="table-{escape(part.key)}">{escape(part.title)}</h3>\n'
+    return f"{head}{_html_table(part)}"
 
 
 def _html_table(table: Table) -> str:
@@ -261,10 +253,9 @@ def _html_table(table: Table) -> str:
 
 def _html_row(row: Row) -> str:
     title = f' title="{escape(row.command)}"' if row.command else ""
+    cells = "".join(map(_html_cell, row.cells))
     if row.not_run:
         cells = f'<td class="nothing" colspan="{len(row.cells)}"{title}>not run</td>'
-    else:
-        cells = "".join(map(_html_cell, row.cells))
     return f'<tr class="{row.kind}"><td{title}>{escape(row.label)}</td>{cells}</tr>'
 
 
@@ -273,8 +264,7 @@ def _html_cell(cell: Cell) -> str:
         return f'<td class="nothing"><code>{escape(cell.text)}</code></td>'
     marks = ' class="best"' if cell.best else ""
     value = "" if cell.value is None else f' data-value="{cell.value:.6g}"'
-    hint = "" if cell.p is None else f"p = {cell.p:.2g}; "
-    hint += cell.command or ""
+    hint = ("" if cell.p is None else f"p = {cell.p:.2g}; ") + (cell.command or "")
     title = f' title="{escape(hint)}"' if hint else ""
     return f"<td{marks}{value}{title}>{escape(cell.text)}{'*' if cell.star else ''}</td>"
 
@@ -321,7 +311,10 @@ def _markdown_section(section: Section, compact: bool) -> Iterator[str]:
             if part.note:
                 yield from (part.note, "")
         elif part.brief or not compact:
-            yield from _markdown_case(part)
+            yield from (f"**{_escape(part.title)}** ({_escape(part.why)})", "")
+            for line in part.lines:
+                yield f"- {_escape(line.label)}: {_render_pieces(line.pieces, _MARKS, _escape)}"
+            yield ""
     yield from (f"Made by `{section.command}`.", "")
 
 
@@ -347,13 +340,6 @@ def _markdown_cell(cell: Cell) -> str:
         return f"`{cell.text}`"
     text = f"**{_escape(cell.text)}**" if cell.best else _escape(cell.text)
     return f"{text}\\*" if cell.star else text
-
-
-def _markdown_case(case: Case) -> Iterator[str]:
-    yield from (f"**{_escape(case.title)}** ({_escape(case.why)})", "")
-    for line in case.lines:
-        yield f"- {_escape(line.label)}: {_render_pieces(line.pieces, _MARKS, _escape)}"
-    yield ""
 
 
 def _escape(text: str) -> str:

@@ -37,11 +37,9 @@ def describe_machine(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     told = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
     found = re.search(r"^model name\s*:(.*)$", told, re.MULTILINE)
     processor = " ".join(found[1].split()) if found else platform.processor() or platform.machine()
-    described = f"{cores} {'core' if cores == 1 else 'cores'} of {processor}"
     torch = sys.modules.get("torch")  # a description is no reason to load it
-    if torch is not None and torch.cuda.is_available():
-        described = f"{torch.cuda.get_device_name()}, {described}"
-    return described
+    gpu = f"{torch.cuda.get_device_name()}, " if torch is not None and torch.cuda.is_available() else ""
+    return f"{gpu}{cores} {'core' if cores == 1 else 'cores'} of {processor}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +74,7 @@ def read_config(model: Path) -> dict[str, Any]:
 
 def count_parameters(model: Path) -> int | None:
     """Return how many numbers the model's weights have; None where its folder does not say."""
-    files = sorted(model.glob("*.safetensors"))
-    if files:
+    if files := sorted(model.glob("*.safetensors")):
         return sum(map(_count_safetensors, files))
     network = read_config(model).get("network")
     return None if network is None else _count_network(network)

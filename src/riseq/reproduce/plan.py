@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,6 +34,13 @@ SAVED_PASSES = 5
 """How many passes of an editing system are written down, to show what more of them would do."""
 
 Group = Literal["baseline", "rise", "ablation"]
+
+
+@cache
+def read_paper() -> dict[str, Any]:
+    """Return the numbers that the paper prints."""
+    found: dict[str, Any] = json.loads(Path(__file__).with_name("paper.json").read_text(encoding="utf-8"))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +123,7 @@ class RetrainStep:
 
 
 def plan_steps(
-    systems: Sequence[PlannedSystem],
-    out: Path,
-    recipes: Path,
-    changes: Sequence[str] = (),
-    limit: int | None = None,
+    systems: Sequence[PlannedSystem], out: Path, recipes: Path, changes: Sequence[str] = (), limit: int | None = None
 ) -> list[RetrainStep]:
     """Return the commands of ``--retrain``: training in ``out/runs`` where there is a recipe, then the outputs.
 
@@ -168,8 +173,7 @@ def run_steps(
 ) -> list[RetrainStep]:
     """Run the steps that are not done yet and return those that failed; a system's later steps wait for its earlier.
 
-    Trainings that are done are in a journal; whether outputs are those of the model, ``riseq predict`` finds out. A
-    step that was stopped is run again, and its command goes on where it stopped.
+    Trainings that are done are in a journal; whether outputs are those of the model, ``riseq predict`` finds out.
     """
     out.mkdir(parents=True, exist_ok=True)
     store = Store(out / RETRAINED)

@@ -84,12 +84,8 @@ def save_outputs(
     manifest = describe_system(store, job)
     fingerprints = {name: job.fingerprint(name) for name in datasets}
 
-    def is_saved(name: str) -> bool:
-        facts = manifest.sets.get(name)
-        same = facts is not None and facts.fingerprint == fingerprints[name]
-        return same and store.find(job.name, name) is not None
-
-    missing = [name for name in datasets if again or not is_saved(name)]
+    same = [name for name, facts in manifest.sets.items() if facts.fingerprint == fingerprints.get(name)]
+    missing = [name for name in datasets if again or name not in same or store.find(job.name, name) is None]
     if not missing:
         return []
     examples = {name: _load(name, job.limit) for name in missing}
@@ -188,9 +184,9 @@ def note_training(store: Store, name: str, hardware: str | None, hours: float | 
     if manifest is None:
         raise InputError(f"{store.folder / name}: has no saved predictions to note the training of")
     training = manifest.training or Training(_guess_command(name, Path(RUNS) / name / "best"))
-    hardware = training.hardware if hardware is None else hardware
-    hours = training.hours if hours is None else hours
-    store.write_manifest(replace(manifest, training=replace(training, hardware=hardware, hours=hours)))
+    given = {"hardware": hardware, "hours": hours}
+    known: Any = {key: value for key, value in given.items() if value is not None}
+    store.write_manifest(replace(manifest, training=replace(training, **known)))
 
 
 def _load(name: str, limit: int | None) -> list[Example]:

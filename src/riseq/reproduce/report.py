@@ -14,12 +14,12 @@ from rich.console import Console
 
 from riseq.data.tables import write_rows
 from riseq.files import write_json, write_text
-from riseq.reproduce import analysis_tables, document, paper, score_tables
+from riseq.reproduce import analysis_tables, document, score_tables
 from riseq.reproduce.cases import build_cases
 from riseq.reproduce.document import Cell, Column, Figure, Part, Report, Row, Section, Table
 from riseq.reproduce.facts import describe_machine, measure_speed, open_system
 from riseq.reproduce.figures import load_matplotlib, on_white
-from riseq.reproduce.plan import COUNTED_PASSES, SETS, UNSEEN, PlannedSystem
+from riseq.reproduce.plan import COUNTED_PASSES, SETS, UNSEEN, PlannedSystem, read_paper
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.systems.registry import SYSTEMS
 from riseq.systems.saved import MANIFEST, Store, file_stem
@@ -64,22 +64,20 @@ def build_speed(board: Scoreboard) -> Table:
     for planned in board.systems("baseline", "rise"):
         found = measured.get("systems", {}).get(planned.name)
         keys = ("questions_per_s", "median_ms", "p95_ms")
-        cells = [
-            Cell.number(found[key], SPEED_COMMAND, ",.1f") if found else Cell.not_run(SPEED_COMMAND) for key in keys
-        ]
+        missing = Cell.not_run(SPEED_COMMAND)
+        cells = [Cell.number(found[key], SPEED_COMMAND, ",.1f") if found else missing for key in keys]
         rows.append(Row.of_system(planned.title, cells, SPEED_COMMAND, SPEED_COMMAND))
     columns = tuple(map(Column, ("questions a second, as a file", "median ms, one at a time", "95th percentile ms")))
-    where = (
-        f"One run on {measured['machine']}: {measured['rows']} questions of {measured['data']}. " if measured else ""
-    )
-    note = f"{where}All passes counted, the model loaded and warm. As a file: the system may batch."
+    note = "All passes counted, the model loaded and warm. As a file: the system may batch."
+    if measured:
+        note = f"One run on {measured['machine']}: {measured['rows']} questions of {measured['data']}. {note}"
     return Table("speed", "Speed", "Method", columns, tuple(rows), note)
 
 
 def build_training(board: Scoreboard) -> Table:
     """Return the parameters and training hours of every method, ours and the paper's."""
     rows = [_training_row(board, [one], one.title) for one in board.systems("baseline", "rise")]
-    for variant in paper.ABLATION:
+    for variant in read_paper()["ablation"]:
         rows.append(_training_row(board, board.seeds(variant), f"{variant}, ablation, mean of a seed"))
     heads = ("parameters, M", "training, hours")
     columns = (
@@ -96,7 +94,7 @@ def build_training(board: Scoreboard) -> Table:
 def _training_row(board: Scoreboard, seeds: list[PlannedSystem], title: str) -> Row:
     ran = [manifest for one in seeds if (manifest := board.manifests.get(one.name))]
     key = seeds[0].paper or ""
-    size, hours = paper.PARAMETERS.get(key), paper.HOURS.get(key)
+    size, hours = read_paper()["parameters"].get(key), read_paper()["hours"].get(key)
     printed = (Cell.number(None if size is None else size / 1e6, form=".0f"), Cell.number(hours))
 
     def row(ours: Sequence[Cell], kind: Any, command: str | None) -> Row:
@@ -125,8 +123,7 @@ def _training_row(board: Scoreboard, seeds: list[PlannedSystem], title: str) -> 
 
 def build_sources(board: Scoreboard) -> list[Table]:
     """Return the commands behind each system's numbers; and what was not run, with the commands that would run it."""
-    made: list[Row] = []
-    missing: list[Row] = []
+    made, missing = list[Row](), list[Row]()
     for planned in board.systems("baseline", "rise", "ablation"):
         lacks = [dataset for dataset in SETS if board.passes(planned.name, dataset) is None]
         for dataset in (one for one in SETS if one not in lacks):
@@ -142,65 +139,22 @@ def build_sources(board: Scoreboard) -> list[Table]:
     return [*tables, Table("missing", "Not run", "Method", wanted, tuple(missing))] if missing else tables
 
 
-Builder = Callable[[Scoreboard], Part | Sequence[Part]]
-SECTIONS: dict[str, tuple[str, str, Builder]] = {
-    "table1": (
-        "Overall performance",
-        "All systems on the paper's two test sets, scored in the paper's form.",
-        score_tables.build_overall,
-    ),
-    "table2": (
-        "Ablation",
-        "RISE without dynamic programming sampling, and without its reward.",
-        score_tables.build_ablation,
-    ),
-    "validation": ("Validation", "The same on CANARD's development set.", score_tables.build_validation),
-    "training": ("Parameters and training time", "What each method takes.", build_training),
-    "iterations": (
-        "Editing iterations",
-        "How many passes a question takes, by how much changes in it.",
-        analysis_tables.build_iterations,
-    ),
-    "passes": ("Influence of passes", "What more passes bring.", analysis_tables.build_passes),
-    "cases": (
-        "Case study",
-        "The paper's two examples and ten chosen by rule: the four best gains and three worst losses in words of "
-        "Levenshtein distance to the target, and the three questions on which the systems disagree most.",
-        build_cases,
-    ),
-    "phenomena": (
-        "By phenomenon",
-        "Past the paper. Anaphora: the target brings in a word that points back. Ellipsis: it drops content words "
-        "and puts nothing in their place. Both, at two places; or none of the two. Decided from the gold edit by the"
-        " rule in riseq.metrics.content.",
-        analysis_tables.build_phenomena,
-    ),
-    "length": ("By length", "Past the paper: by the number of words of the question.", analysis_tables.build_lengths),
-    "turns": ("By turn", "Past the paper: by the question's number in its dialogue.", analysis_tables.build_turns),
-    "information": (
-        "Information lost",
-        "Past the paper: its authors name the loss of information as a limit and do not measure it.",
-        analysis_tables.build_information,
-    ),
-    "speed": ("Speed", "Past the paper: how fast each system is, on one machine.", build_speed),
-    "sources": (
-        "Where the numbers come from",
-        "The command that made each system's outputs, and the one that scores them again without the system.",
-        build_sources,
-    ),
+SECTIONS: dict[str, Callable[[Scoreboard], Part | Sequence[Part]]] = {
+    "table1": score_tables.build_overall,
+    "table2": score_tables.build_ablation,
+    "validation": score_tables.build_validation,
+    "training": build_training,
+    "iterations": analysis_tables.build_iterations,
+    "passes": analysis_tables.build_passes,
+    "cases": build_cases,
+    "phenomena": analysis_tables.build_phenomena,
+    "length": analysis_tables.build_lengths,
+    "turns": analysis_tables.build_turns,
+    "information": analysis_tables.build_information,
+    "speed": build_speed,
+    "sources": build_sources,
 }
-"""The sections by name: the title, what it shows, and what builds its parts."""
-
-INTRO = (
-    "RISE (Liu et al., ACL 2021) makes self-contained questions conversational. This report has the paper's tables and "
-    "figures next to ours. It is made from saved predictions: every number is computed when the report is, and carries "
-    "the command that makes it (hold the pointer over a number, or look in report.json). What was not run is told as "
-    "such, with the command that would run it.",
-    "Scores are in the paper's form: lower-cased word pieces, cut to 30; COCO-caption BLEU, ROUGE-L and CIDEr. "
-    "Contexts are earlier questions only, in all tests and in CANARD's training pairs. The development set chooses; "
-    "the test sets only report. The small and the large RISE learn from more than CANARD; the baselines and the "
-    "ablation do not, so it is the row RISE on CANARD alone that compares methods.",
-)
+"""What builds the parts of each section; their titles and what they show are in ``report.json``."""
 
 
 def build_report(board: Scoreboard, only: Sequence[str] = (), console: Console | None = None) -> Report:
@@ -209,15 +163,15 @@ def build_report(board: Scoreboard, only: Sequence[str] = (), console: Console |
     if unknown is not None:
         raise InputError(f"no section is called {unknown!r}; there are {', '.join(SECTIONS)}")
     load_matplotlib()  # what is missing is said before the work rather than after it
+    texts = json.loads(Path(__file__).with_name("report.json").read_text(encoding="utf-8"))
     wanted = [name for name in SECTIONS if not only or name in only]
     sections = []
     for name in track(wanted, len(wanted), "report", console):
-        title, intro, build = SECTIONS[name]
-        built = build(board)
+        built = SECTIONS[name](board)
         parts = tuple(built) if isinstance(built, Sequence) else (built,)
-        sections.append(Section(name, title, intro, f"riseq reproduce --only {name}", parts))
+        sections.append(Section(name, **texts["sections"][name], command=f"riseq reproduce --only {name}", parts=parts))
     systems = {name: manifest.to_dict() for name, manifest in board.manifests.items()}
-    return Report("RISE, reproduced", INTRO, tuple(sections), systems)
+    return Report("RISE, reproduced", tuple(texts["intro"]), tuple(sections), systems)
 
 
 def write_report(report: Report, out: Path) -> Path:

@@ -11,9 +11,8 @@ import numpy as np
 from riseq.metrics.ngrams import Floats
 from riseq.metrics.passes import share_edited
 from riseq.metrics.scores import t_test
-from riseq.reproduce import paper
 from riseq.reproduce.document import Cell, Column, Row, Table
-from riseq.reproduce.plan import COUNTED_PASSES, DEV, SET_TITLES, TEST, TEST_SETS, PlannedSystem
+from riseq.reproduce.plan import COUNTED_PASSES, DEV, SET_TITLES, TEST, TEST_SETS, PlannedSystem, read_paper
 from riseq.reproduce.scoreboard import Scoreboard
 
 TITLES = {"bleu1": "B-1", "bleu2": "B-2", "bleu3": "B-3", "bleu4": "B-4", "rougeL": "R-L", "cider": "CIDEr"}
@@ -29,13 +28,13 @@ def build_overall(board: Scoreboard) -> Table:
     best = {key: _best_baseline(board, baselines, *key) for key in _keys(TEST_SETS)}
     rows: list[Row] = []
     for planned in baselines:
-        rows += [_system_row(board, planned, TEST_SETS), *paper_rows(planned.paper, paper.OVERALL, TEST_SETS)]
+        rows += [_system_row(board, planned, TEST_SETS), *paper_rows(planned.paper, "overall", TEST_SETS)]
     if ours:
         rows.append(_variant_row(board, "RISE", TEST_SETS, "RISE on CANARD alone", best))
     for planned in ours:
         rows.append(_system_row(board, planned, TEST_SETS, best))
         if planned == [one for one in ours if one.paper][-1]:
-            rows += paper_rows("RISE", paper.OVERALL, TEST_SETS)
+            rows += paper_rows("RISE", "overall", TEST_SETS)
     titles = [one.title for one in baselines if one.name in best.values()]
     against = f"the best baseline that was run in each column ({', '.join(titles)})" if titles else "nothing yet"
     note = (
@@ -51,12 +50,12 @@ def build_validation(board: Scoreboard) -> Table:
     """Return the validation table: every system on CANARD's development set."""
     rows: list[Row] = []
     for planned in board.systems("baseline"):
-        rows += [_system_row(board, planned, (DEV,)), *paper_rows(planned.paper, paper.VALIDATION, (DEV,))]
+        rows += [_system_row(board, planned, (DEV,)), *paper_rows(planned.paper, "validation", (DEV,))]
     for variant in ("-DPS", "-MLD"):
-        rows += [_variant_row(board, variant, (DEV,)), *paper_rows(variant, paper.VALIDATION, (DEV,))]
+        rows += [_variant_row(board, variant, (DEV,)), *paper_rows(variant, "validation", (DEV,))]
     rows.append(_variant_row(board, "RISE", (DEV,), "RISE, as in the ablation"))
     rows += [_system_row(board, planned, (DEV,)) for planned in board.systems("rise")]
-    rows += paper_rows("RISE", paper.VALIDATION, (DEV,))
+    rows += paper_rows("RISE", "validation", (DEV,))
     note = "The set that chose each checkpoint. -DPS, -MLD and RISE as in the ablation are means over the seeds run."
     return Table("validation", "Validation", "Method", score_columns((DEV,)), mark_best(rows), note)
 
@@ -64,8 +63,8 @@ def build_validation(board: Scoreboard) -> Table:
 def build_ablation(board: Scoreboard) -> list[Table]:
     """Return Table 2, the tests between its rows, and the share of edits that are not Keep."""
     rows: list[Row] = []
-    for variant in paper.ABLATION:
-        rows += [_variant_row(board, variant, TEST_SETS), *paper_rows(variant, paper.ABLATION, TEST_SETS)]
+    for variant in read_paper()["ablation"]:
+        rows += [_variant_row(board, variant, TEST_SETS), *paper_rows(variant, "ablation", TEST_SETS)]
     note = (
         "Mean over the seeds run, ± their standard deviation. The three have one encoder, one set of training pairs "
         "and one budget, and differ in the method alone."
@@ -84,9 +83,10 @@ def score_columns(sets: Sequence[str]) -> tuple[Column, ...]:
     return tuple(Column(TITLES[metric], SET_TITLES[name]) for name, metric in _keys(sets))
 
 
-def paper_rows(title: str | None, numbers: Mapping[str, Mapping[str, paper.Numbers]], sets: Sequence[str]) -> list[Row]:
-    """Return the paper's own row, where it has one."""
-    if title is None or title not in numbers:
+def paper_rows(title: str | None, table: str, sets: Sequence[str]) -> list[Row]:
+    """Return the paper's own row of one of its tables, where it has one."""
+    numbers = read_paper()[table]
+    if title not in numbers:
         return []
     values = [value for name in sets for value in numbers[title][name]]
     cells = (Cell.number(value, form=_form(metric)) for (_, metric), value in zip(_keys(sets), values, strict=True))
@@ -109,7 +109,7 @@ def mark_best(rows: Sequence[Row]) -> tuple[Row, ...]:
 
 
 def _keys(sets: Sequence[str]) -> list[tuple[str, str]]:
-    return [(name, metric) for name in sets for metric in paper.METRICS]
+    return [(name, metric) for name in sets for metric in TITLES]
 
 
 def _best_baseline(board: Scoreboard, baselines: Sequence[PlannedSystem], dataset: str, metric: str) -> str | None:
@@ -193,7 +193,7 @@ def _test_cell(board: Scoreboard, variant: str, dataset: str, metric: str) -> Ce
 def _build_edited(board: Scoreboard) -> Table:
     rows = []
     questions = [example.question for example in board.examples(TEST)]
-    for variant in paper.ABLATION:
+    for variant in read_paper()["ablation"]:
         tested, sampled = [], []
         for one in board.seeds(variant):
             passes = board.passes(one.name, TEST)
@@ -206,7 +206,7 @@ def _build_edited(board: Scoreboard) -> Table:
         cells = (
             _share_cell(tested, "riseq reproduce --only table2"),
             _share_cell(sampled, "the column 'edited' of log.csv in the run's folder"),
-            Cell.number(paper.NON_KEEP.get(variant), form=".0f"),
+            Cell.number(read_paper()["non_keep"].get(variant), form=".0f"),
         )
         rows.append(Row(variant, cells, "ours" if tested else "missing"))
     columns = (Column("at test"), Column("sampled, last epoch"), Column("paper"))

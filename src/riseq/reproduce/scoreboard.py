@@ -104,9 +104,7 @@ class Scoreboard:
     def scores(self, name: str, dataset: str, limit: int | None = None) -> ExampleScores | None:
         """Return the metrics of a system's outputs; None where none are saved."""
         texts = self.texts(name, dataset, limit)
-        if texts is None:
-            return None
-        return score_examples([scoring_form(text) for text in texts], self.targets(dataset))
+        return None if texts is None else score_examples([*map(scoring_form, texts)], self.targets(dataset))
 
     def rescore_command(self, name: str, dataset: str) -> str:
         """Return the command that prints a system's scores on a set from its saved outputs."""
@@ -122,12 +120,11 @@ class Scoreboard:
 
     def joined_rows(self, name: str, dataset: str) -> list[dict[str, Any]]:
         """Return the saved outputs beside question and target, for anyone who wants to score them by other means."""
-        passes = self.passes(name, dataset) or []
-        texts = self.texts(name, dataset) or []
+        outputs = self.passes(name, dataset) or [], self.texts(name, dataset) or []
         return [
             {"id": one.id, "turn": find_turn(one), "question": one.question, "target": one.target}
             | {"passes": made, "prediction": text}
-            for one, made, text in zip(self.examples(dataset), passes, texts, strict=True)
+            for one, made, text in zip(self.examples(dataset), *outputs, strict=True)
         ]
 
 

@@ -100,11 +100,12 @@ class DummyEngine:
         """Return one result a question, in order."""
         if self.seconds:
             time.sleep(self.seconds * len(questions))
-        return [_simplify(one.question, one.context, one.controls) for one in questions]
+        return list(map(_simplify, questions))
 
 
-def _simplify(question: str, context: Sequence[str], controls: Controls) -> Simplification:
-    known = {word.lower() for text in context for word in _WORD.findall(text)}
+def _simplify(asked: Question) -> Simplification:
+    question, controls = asked.question, asked.controls
+    known = {word.lower() for text in asked.context for word in _WORD.findall(text)}
     known -= {word.lower() for phrase in controls.protect for word in _WORD.findall(phrase)}
     plain = Simplification(question, question, probability=0.25)
     words = (word for word in _WORD.finditer(question) if len(word[0]) >= 4 and word[0].lower() in known)

@@ -79,17 +79,11 @@ def describe_invalid(errors: Sequence[Mapping[str, Any]]) -> ApiError:
     if first["type"] == "extra_forbidden":
         message = "there is no such field"
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    return ApiError(422, "invalid", f"{_write_path(first['loc'])}: {message[:1].lower()}{message[1:]}{more}")
-
-
-def _write_path(loc: Sequence[object]) -> str:
-    """Return ``items[3].question`` for pydantic's ("body", "many", "items", 3, "question")."""
-    path = ""
-    for part in loc:
-        if part in ("body", "one", "many") and not path:
-            continue
-        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
-    return path or "the body"
+    path = ""  # items[3].question for pydantic's ("body", "many", "items", 3, "question")
+    for part in first["loc"]:
+        if path or part not in ("body", "one", "many"):
+            path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
+    return ApiError(422, "invalid", f"{path or 'the body'}: {message[:1].lower()}{message[1:]}{more}")
 
 
 def describe_crash(error: BaseException, with_text: bool) -> str:

@@ -66,17 +66,13 @@ def _write_model(name: str, schema: Schema) -> str:
     if "properties" not in schema:
         return f"{heading}<p>{_write_type(schema)}</p></section>"
     required = schema.get("required", [])
-    rows = "".join(
-        f"<tr><td><code>{escape(field)}</code><td>{_write_type(of)}"
-        f"<td>{'required' if field in required else _write_default(of)}<td>{escape(of.get('description', ''))}</tr>"
-        for field, of in schema["properties"].items()
-    )
+    rows = ""
+    for field, of in schema["properties"].items():
+        default = f"<code>{escape(json.dumps(of['default']))}</code>" if "default" in of else ""
+        shown = f"{_write_type(of)}<td>{'required' if field in required else default}"
+        rows += f"<tr><td><code>{escape(field)}</code><td>{shown}<td>{escape(of.get('description', ''))}</tr>"
     examples = "".join(f"<pre>{escape(json.dumps(one, indent=1))}</pre>" for one in schema.get("examples", []))
     return f"{heading}<table><tr><th>Field<th>Type<th>Default<th></tr>{rows}</table>{examples}</section>"
-
-
-def _write_default(schema: Schema) -> str:
-    return f"<code>{escape(json.dumps(schema['default']))}</code>" if "default" in schema else ""
 
 
 def _write_type(schema: Schema) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -106,11 +106,8 @@ def load_system(
     settings = _choose_settings(takes, controls, threads, f"goes with the system 'rise', not with {name!r}")
     with needs_extra("train", f"the system {name!r}"):
         factory = getattr(import_module(entry.module), entry.factory)
-    return _make(factory, model, settings)
-
-
-def _make(factory: Callable[..., System], model: str | Path | None, settings: dict[str, Any]) -> System:
-    return factory(*([] if model is None else [Path(model)]), **settings)
+    made: System = factory(*([] if model is None else [Path(model)]), **settings)
+    return made
 
 
 def _choose_settings(takes: Collection[str], controls: Controls, threads: int | None, refusal: str) -> dict[str, Any]:
@@ -133,7 +130,7 @@ def _load_custom(name: str, model: str | Path | None, controls: Controls, thread
         raise InputError(f"{path}: has no class {factory_name!r}, expected the one that --system names")
     refusal = f"goes with a class that takes 'controls' and 'threads', which {name} does not"
     settings = _choose_settings(inspect.signature(factory).parameters, controls, threads, refusal)
-    system = _make(factory, model, settings)
+    system: System = factory(*([] if model is None else [Path(model)]), **settings)
     for attribute in ("name", "simplify"):
         if not hasattr(system, attribute):
             expected = "what riseq.System has: a name and simplify(examples)"

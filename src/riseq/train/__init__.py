@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from riseq.types import InputError
+from riseq.extras import needs_extra
 
 if TYPE_CHECKING:
     from riseq.train.loop import TrainResult
@@ -23,15 +23,10 @@ def train_recipe(
 
     ``accelerate launch`` can start it several times; the result of the first process is the one to show.
     """
-    try:
+    with needs_extra("train", "train"):
         from riseq.train.loop import train
         from riseq.train.processes import leave_processes
         from riseq.train.settings import parse_override, read_recipe
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("riseq"):
-            raise
-        message = f"train needs the package {error.name!r}; install it with: pip install 'riseq[train]'"
-        raise InputError(message) from error
     overrides = dict(parse_override(text) for text in changes)
     if seed is not None:
         overrides["seed"] = seed

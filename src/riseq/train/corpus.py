@@ -87,20 +87,14 @@ def build_corpus(
     window: ContextWindow = PAPER_WINDOW,
 ) -> Corpus:
     """Return the examples as packed integers; pairs with more than ``max_words`` words on a side are left out."""
-    kept, sources, targets, contexts, conditions = [], [], [], [], []
-    for example, condition in pairs:
-        source, target = split_pair(example)
-        if max_words is not None and max(len(source), len(target)) > max_words + 1:
-            continue
-        kept.append(example)
-        sources.append(source)
-        targets.append(target)
-        contexts.append(encode_context(pieces, example.context, window).ids)
-        conditions.append(condition)
-    has_context = np.array([bool(example.context) for example in kept], dtype=np.bool_)
-    condition_N = np.array(conditions, dtype=np.int64)
-    packed = pack(contexts), interner.pack(sources), interner.pack(targets)
-    return Corpus(*packed, has_context, condition_N, tuple(kept))
+    split = [(example, condition, *split_pair(example)) for example, condition in pairs]
+    most = max_words + 1 if max_words is not None else None
+    kept = [one for one in split if most is None or max(len(one[2]), len(one[3])) <= most]
+    contexts = [encode_context(pieces, example.context, window).ids for example, *_ in kept]
+    packed = pack(contexts), interner.pack([one[2] for one in kept]), interner.pack([one[3] for one in kept])
+    has_context = np.array([bool(example.context) for example, *_ in kept], dtype=np.bool_)
+    conditions = np.array([condition for _, condition, *_ in kept], dtype=np.int64)
+    return Corpus(*packed, has_context, conditions, tuple(example for example, *_ in kept))
 
 
 def load_corpus(

@@ -27,8 +27,7 @@ from riseq.train import actions
 from riseq.train.actions import Actions, Floats, Index, Scores, Seeds
 from riseq.train.corpus import MAX_WORDS, Lexicon, StatePool, States, build_corpus, cut_batches, load_corpus, take_rows
 from riseq.train.mixture import gather_pairs
-from riseq.train.policy import GraphedEncoder, Policy
-from riseq.train.predictions import load_ensemble, predict_passes
+from riseq.train.policy import GraphedEncoder, Policy, load_ensemble, predict_passes
 from riseq.train.processes import Processes
 from riseq.train.settings import RiseSettings, TrainSettings
 from riseq.train.task import StepLog, Stream, autocast, make_rng
@@ -268,10 +267,9 @@ class RiseTask:
         gain = self._scale(actions.reward(part.states.words, part.targets, ops, phrases, index), part)
         weights = (gain[:, None] * real).astype(np.float32)
         span_weights = np.where(wanted, gain[spans.row_N], 0.0).astype(np.float32)
-        put = self.policy.put
-        return actions.policy_loss(
-            forward.edits_BWE, put(ops_BW), put(weights), scores, put(chosen), put(span_weights)
-        ), gain
+        edits, put = forward.edits_BWE, self.policy.put
+        loss = actions.policy_loss(edits, put(ops_BW), put(weights), scores, put(chosen), put(span_weights))
+        return loss, gain
 
     def _polish_loss(self, forward: Forward, real: NDArray[np.bool_]) -> Tensor:
         """Return the policy-gradient loss of the policy's own samples, each against the others of its state.

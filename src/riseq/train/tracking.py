@@ -50,9 +50,17 @@ class Tracker:
 
     def rewind(self, step: int, epoch: int) -> None:
         """Drop the rows after ``step`` and ``epoch``, where a resumed run goes on: they will be written again."""
-        if not self.quiet:
-            for name, column, last in (("log.csv", "step", step), ("scores.csv", "epoch", epoch)):
-                _keep_rows(self.out / name, column, last)
+        for name, column, last in (("log.csv", "step", step), ("scores.csv", "epoch", epoch)):
+            path = self.out / name
+            if self.quiet or not path.is_file():
+                continue
+            with path.open(newline="", encoding="utf-8") as f:
+                header, *rows = list(csv.reader(f)) or [[]]
+            # A kill can cut the last row short.
+            kept = [row for row in rows if len(row) == len(header) and int(row[header.index(column)]) <= last]
+            text = io.StringIO(newline="")
+            csv.writer(text).writerows([header, *kept] if header else [])
+            write_text(path, text.getvalue())
 
     def start_epoch(self, epoch: int, epochs: int, steps: int) -> None:
         """Begin the bar of an epoch."""
@@ -60,8 +68,8 @@ class Tracker:
         if self.quiet:
             return
         self._stop_bar()
-        texts = TextColumn("epoch {task.fields[epoch]}"), TextColumn("{task.fields[message]}")
-        columns = texts[0], BarColumn(), MofNCompleteColumn(), texts[1], TimeRemainingColumn()
+        epoch_text, message = TextColumn("epoch {task.fields[epoch]}"), TextColumn("{task.fields[message]}")
+        columns = epoch_text, BarColumn(), MofNCompleteColumn(), message, TimeRemainingColumn()
         self.progress = Progress(*columns, console=self.console, disable=not sys.stderr.isatty())
         self.progress.start()
         self.bar = self.progress.add_task("train", total=steps, epoch=f"{epoch + 1}/{epochs}", message="")
@@ -120,21 +128,6 @@ class Tracker:
         is_new = not path.exists() or not path.stat().st_size
         with path.open("a", newline="", encoding="utf-8") as f:
             csv.writer(f).writerows([header, row] if is_new else [row])
-
-
-def _keep_rows(path: Path, column: str, last: int) -> None:
-    """Leave only the rows whose ``column`` is at most ``last`` in a CSV file, in one move."""
-    if not path.is_file():
-        return
-    with path.open(newline="", encoding="utf-8") as f:
-        rows = list(csv.reader(f))
-    text = io.StringIO(newline="")
-    if rows:
-        header, at = rows[0], rows[0].index(column)
-        # A kill can cut the last row short.
-        kept = [row for row in rows[1:] if len(row) == len(header) and int(row[at]) <= last]
-        csv.writer(text).writerows([header, *kept])
-    write_text(path, text.getvalue())
 
 
 @dataclass(slots=True)
@@ -203,8 +196,8 @@ class SavedEpoch:
         try:
             tensors = load_file(self.folder / "state.safetensors")
         except (OSError, SafetensorError) as error:
-            message = f"{self.folder}: state.safetensors cannot be read ({error}); train into another folder"
-            raise InputError(message) from error
+            unread = f"{self.folder}: state.safetensors cannot be read"
+            raise InputError(f"{unread} ({error}); train into another folder") from error
         parts: dict[str, dict[str, torch.Tensor]] = {"network": {}, "optimiser": {}, "average": {}}
         for key, tensor in tensors.items():
             part, _, name = key.partition(".")
@@ -258,17 +251,18 @@ def write_card(task: Task, facts: Mapping[str, Any]) -> str:
     licences = "; ".join(found) or "those of the named files"
     shared = " The model is shared alike: CC BY-SA 4.0." if any(SHARED_ALIKE in text for text in found) else ""
     trained_on = ", ".join(f"`{name}`" for name in learnt)
-    synthetic = (
-        "\n- The everyday dialogues are synthetic: a language model wrote them, and nobody looked up their facts"
-    )
-    rows = "".join(_write_row(name, found) for name, found in facts["scores"].items())
+    made = "\n- The everyday dialogues are synthetic: a language model wrote them, and nobody looked up their facts"
+    rows = ""
+    for name, scores in facts["scores"].items():
+        numbers = (f"{scores[key]:.3f}" if key == "cider" else f"{scores[key]:.1f}" for key in _SCORES)
+        rows += f"| {name} | {int(scores['n'])} | {' | '.join(numbers)} |\n"
     return f"""# {task.title}
 
 {task.about}
 
 - {task.made_from}; {facts["parameters"]:,} parameters
 - Seed {settings["seed"]}, epoch {facts["epoch"]} of {settings["epochs"]}, chosen by BLEU-4 on `{chosen_by}`
-- Trained on {trained_on}; files named `qonly` have contexts of questions alone{synthetic if everyday else ""}
+- Trained on {trained_on}; files named `qonly` have contexts of questions alone{made if everyday else ""}
 - Data licences: {licences}.{shared}
 - Use: `riseq evaluate --system {facts["system"]} --model FOLDER --data FILE`
 
@@ -277,8 +271,3 @@ def write_card(task: Task, facts: Mapping[str, Any]) -> str:
 {rows}
 Scores are in the paper's form: lower-cased word pieces cut to 30, COCO-caption metrics, percent but CIDEr.
 """
-
-
-def _write_row(name: str, found: Mapping[str, float]) -> str:
-    numbers = " | ".join(f"{found[key]:.3f}" if key == "cider" else f"{found[key]:.1f}" for key in _SCORES)
-    return f"| {name} | {int(found['n'])} | {numbers} |\n"

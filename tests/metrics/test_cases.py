@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from riseq.data.cases import load_cases
 from riseq.data.rows import BadRow, BadRows
+from riseq.metrics.behaviour import load_cases
 
 ROW = {"id": "a", "context": ["Who directed Alien?"], "question": "When was Alien released?"}
 LISTS = {"gold": ["When was it released?"], "keep": ["released"], "gone": ["Alien"], "bad": ["he"]}
