@@ -17,11 +17,10 @@ from riseq.baselines.generator import (
     GeneratorCheckpoint,
     GeneratorConfig,
     SourceBatch,
-    initialise_generator,
     load_generator,
     save_generator,
 )
-from riseq.model.backbone import load_backbone
+from riseq.model.backbone import load_backbone, start_decoder
 from riseq.model.transformer import BackboneConfig
 from riseq.text.pieces import Pieces
 from riseq.types import Example, InputError
@@ -189,7 +188,7 @@ def test_padding_changes_nothing() -> None:
 def test_it_starts_from_a_pretrained_encoder(tmp_path: Path, family: Family) -> None:
     backbone = load_backbone(write_backbone(tmp_path / family, family, make_rows()))
     network = Generator(GeneratorConfig(backbone.config, 1, True))
-    initialise_generator(network, backbone)
+    start_decoder(network.encoder, network.decoder, network.positions, network.norm, backbone)
     state = network.state_dict()
     torch.testing.assert_close(state["encoder.layers.1.up.weight"], backbone.weights["layers.1.up.weight"])
     # One decoder layer starts as the encoder's last, its cross-attention as that one's attention.

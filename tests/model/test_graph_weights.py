@@ -110,7 +110,7 @@ def test_a_graph_that_is_too_large_a_file_has_its_table_beside_it(
 
 def test_a_graph_of_another_shape_is_told_in_one_line(base: Path) -> None:
     _, exported = export_trained(base, "bert", "int8")
-    from riseq.model.graph_weights import read_weights
+    from riseq.model.checkpoint import read_weights
 
     with pytest.raises(InputError, match=r"its graphs have no encoder\.layers\.7\.up\.weight of shape \(64, 32\)"):
         read_weights(exported, {"encoder.layers.7.up.weight": torch.zeros(64, 32)})

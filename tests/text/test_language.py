@@ -8,7 +8,7 @@ import pytest
 
 from riseq.data.dataset import load_dataset
 from riseq.metrics.behaviour import load_cases
-from riseq.text.language import is_foreign
+from riseq.text.lexicon import is_foreign
 from riseq.text.pieces import load_bert_pieces
 
 ENGLISH = ("Who wrote Hamlet?", "William Shakespeare did, around 1600, for the Globe.")

@@ -18,7 +18,6 @@ from transformers.modeling_outputs import CausalLMOutputWithPast
 
 from riseq.files import make_folder
 from riseq.hub import check_files
-from riseq.model.backbone import Backbone
 from riseq.model.checkpoint import load_weights, save_weights
 from riseq.model.folder import FORMAT, LAYOUT, read_json, write_facts
 from riseq.model.transformer import Attention, BackboneConfig, Encoder, Layer, padding_mask
@@ -196,23 +195,6 @@ class BatchDecoder(PreTrainedModel, GenerationMixin):  # type: ignore[no-untyped
             x_BKD = layer.norm(x_BKD + layer.down(functional.gelu(layer.up(x_BKD))))
         scores = network.score_next(x_BKD, self.memory, self.batch).flatten(0, 1)[:, None]
         return CausalLMOutputWithPast(logits=cast(FloatTensor, scores), past_key_values=past_key_values)
-
-
-def initialise_generator(network: Generator, backbone: Backbone) -> None:
-    """Load the backbone into the encoder and start the decoder from its last layers, cross-attention included."""
-    missing, unexpected = network.encoder.load_state_dict(backbone.weights, strict=False)
-    if missing or unexpected:
-        raise InputError(f"the encoder's weights do not fit: missing {missing[:3]}, unexpected {unexpected[:3]}")
-    with torch.no_grad():
-        layers = list(network.encoder.layers)
-        for number, mine in enumerate(network.decoder):
-            state = dict(layers[max(0, len(layers) - len(network.decoder) + number)].state_dict())
-            state |= {k.replace("attention", "cross", 1): v for k, v in state.items() if k.startswith("attention")}
-            mine.load_state_dict(state)
-        table, offset = network.encoder.embeddings, backbone.config.position_offset
-        rows = table.positions.weight[offset : offset + TARGET_PIECES]
-        network.positions.weight[: len(rows)].copy_(rows)
-        network.norm.load_state_dict(table.norm.state_dict())
 
 
 def _keys_values(attention: Attention, memory: Tensor) -> tuple[Tensor, Tensor]:

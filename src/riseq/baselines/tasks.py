@@ -20,7 +20,7 @@ from riseq.baselines.generation import Decoding, Generated
 from riseq.baselines.generator import Generator, GeneratorCheckpoint, GeneratorConfig, SourceBatch
 from riseq.baselines.language_model import LanguageModel, pad
 from riseq.data.dataset import load_dataset
-from riseq.model.backbone import load_backbone
+from riseq.model.backbone import load_backbone, start_decoder
 from riseq.model.network import pick_device
 from riseq.text.pieces import Pieces
 from riseq.train.corpus import MAX_WORDS, cut_batches, load_pairs, split_pair
@@ -154,8 +154,8 @@ class EncoderDecoderTask(BaselineTask):
         self.pieces = Pieces.load(backbone.tokenizer)
         copies = settings.system == "trans++"
         shape = GeneratorConfig(backbone.config, settings.decoder_layers, copies, settings.dropout)
-        self.network = Generator(shape)
-        generator.initialise_generator(self.network, backbone)
+        self.network = net = Generator(shape)
+        start_decoder(net.encoder, net.decoder, net.positions, net.norm, backbone)
         self.network.to(self.device)
         self.sources = [generation.encode_source(self.pieces, example) for example in examples]
         self.targets = [generation.encode_words(self.pieces, example.target or "")[0] for example in examples]

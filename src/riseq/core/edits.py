@@ -51,12 +51,7 @@ EDITED = (Op.DELETE, Op.INSERT, Op.SUBSTITUTE)
 STEPS = {Op.KEEP: (1, 1), Op.DELETE: (1, 0), Op.INSERT: (0, 1), Op.SUBSTITUTE: (1, 1)}
 """How far each operation moves down the source and down the target."""
 
-_WITH_INSERT = {
-    Op.KEEP: Op.INSERT,
-    Op.INSERT: Op.INSERT,
-    Op.DELETE: Op.SUBSTITUTE,
-    Op.SUBSTITUTE: Op.SUBSTITUTE,
-}
+_WITH_INSERT = {Op.KEEP: Op.INSERT, Op.INSERT: Op.INSERT, Op.DELETE: Op.SUBSTITUTE, Op.SUBSTITUTE: Op.SUBSTITUTE}
 
 
 def apply(source: Sequence[str], edits: Sequence[Edit]) -> list[str]:

@@ -72,12 +72,9 @@ def _costs(source: Sequence[Hashable], target: Sequence[Hashable]) -> list[list[
     """Return the distance of every source prefix to every target prefix, each with its marker."""
     costs = [list(range(len(target)))]
     for i in range(1, len(source)):
-        above = costs[-1]
-        row = [i]
+        above, row = costs[-1], [i]
         for j in range(1, len(target)):
-            if source[i] == target[j]:
-                row.append(above[j - 1])
-            else:
-                row.append(min(above[j], row[j - 1], above[j - 1]) + 1)
+            same = source[i] == target[j]
+            row.append(above[j - 1] if same else min(above[j], row[j - 1], above[j - 1]) + 1)
         costs.append(row)
     return costs

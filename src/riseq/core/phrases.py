@@ -50,10 +50,8 @@ class PhraseVocabulary:
             if not phrase:
                 raise InputError(f"phrase vocabulary, line {number}: empty, expected the words of a phrase")
             if phrase in phrases:
-                raise InputError(
-                    f"phrase vocabulary, line {number}: {' '.join(phrase)!r} again, first on line {phrases[phrase]}; "
-                    "expected each phrase once"
-                )
+                again = f"{' '.join(phrase)!r} again, first on line {phrases[phrase]}; expected each phrase once"
+                raise InputError(f"phrase vocabulary, line {number}: {again}")
             phrases[phrase] = number
         return cls(tuple(phrases))
 
@@ -76,10 +74,8 @@ class PhraseVocabulary:
     def coverage(self, pairs: Iterable[Pair], sizes: Sequence[int]) -> dict[int, float]:
         """Return, for each size k, the share of pairs whose gold phrases are all among the k most frequent."""
         # A pair needs the vocabulary up to its rarest phrase; one that is not in it needs more than there is.
-        needed = [
-            max((self.ids.get(phrase, math.inf) for phrase in phrases_of(source, target)), default=-1) + 1
-            for source, target in pairs
-        ]
+        found = ([self.ids.get(phrase, math.inf) for phrase in phrases_of(*pair)] for pair in pairs)
+        needed = [max(indices, default=-1) + 1 for indices in found]
         if not needed:
             raise ValueError("coverage needs at least one pair")
         return {k: sum(need <= k for need in needed) / len(needed) for k in sizes}

@@ -126,24 +126,22 @@ class Calibration:
 
 def measure_pass(scores_WE: Sequence[Sequence[float]], ops_W: Sequence[int], log_of_phrases: float) -> PassFeatures:
     """Return the features of a pass that makes the edits ``ops_W``, by their scores, the marker's first."""
-    keep = Op.KEEP
     logs = [scores_E[op] for scores_E, op in zip(scores_WE, ops_W, strict=True)]
-    keeps = [scores_E[keep] for scores_E in scores_WE]
-    ordered = sorted(logs)
-    edited = [op != keep for op in ops_W]
-    beside = [*edited[1:], False]
+    keeps = [scores_E[Op.KEEP] for scores_E in scores_WE]
+    least, second = (*sorted(logs)[:2], *logs)[:2]
+    edited = [op != Op.KEEP for op in ops_W]
     kept = [log for log, changed in zip(keeps, edited, strict=True) if not changed]
-    border = [
-        log for index, log in enumerate(keeps) if index and not edited[index] and (edited[index - 1] or beside[index])
-    ]
+    # Of each word after the marker: its own, and whether it, the one before and the one after are edited.
+    around = zip(keeps[1:], edited[1:], edited, (*edited[2:], False), strict=False)
+    border = [log for log, changed, before, after in around if not changed and (before or after)]
     against = [log - other for log, other, changed in zip(logs, keeps, edited, strict=True) if changed]
     log_probability = sum(logs) + log_of_phrases
     return PassFeatures(
         log_probability=_cap(log_probability),
         odds=_cap(_find_odds(log_probability)),
         phrases=_cap(log_of_phrases),
-        least=_cap(ordered[0]),
-        second=_cap(ordered[min(1, len(ordered) - 1)]),
+        least=_cap(least),
+        second=_cap(second),
         kept=_cap(min(kept, default=0.0)),
         edited=_cap(min(against, default=CERTAIN)),
         border=_cap(min(border, default=0.0)),
@@ -178,22 +176,17 @@ def read_calibration(folder: Path, network: Mapping[str, str] | None = None) -> 
     if fitted_to is not None and network is not None and fitted_to != dict(network):
         raise InputError(f"{path}: fitted to another network; fit it again with: riseq calibrate {folder}")
     numbers = {name: _read_number(path, values, name) for name in ("enough", "later", "sureness", "alone", "untouched")}
-    facts = values.get("facts")
-    return Calibration(
-        right=_read_logistic(path, values, "right"),
-        again=_read_logistic(path, values, "again"),
-        network=fitted_to,
-        facts=facts if isinstance(facts, dict) else {},
-        **numbers,
-    )
+    facts = values["facts"] if isinstance(values.get("facts"), dict) else {}
+    right, again = (_read_logistic(path, values, name) for name in ("right", "again"))
+    return Calibration(right, again, **numbers, network=fitted_to, facts=facts)
 
 
 def _read_logistic(path: Path, values: Mapping[str, Any], name: str) -> Logistic:
     model = values.get(name)
     if not isinstance(model, dict) or set(model) != {"bias", *FEATURES}:
         raise InputError(f"{path}, field {name!r}: expected a number for bias and each of {', '.join(FEATURES)}")
-    values = {key: _read_number(path, model, key) for key in ("bias", *FEATURES)}
-    return Logistic(values.pop("bias"), tuple(values[key] for key in FEATURES))
+    bias, *weights = (_read_number(path, model, key) for key in ("bias", *FEATURES))
+    return Logistic(bias, tuple(weights))
 
 
 def _read_number(path: Path, values: Mapping[str, Any], name: str) -> float:

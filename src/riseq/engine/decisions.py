@@ -50,10 +50,8 @@ def decide(scores_BWE: ScoreArray, drafts: Sequence[Draft], shift: float = 0.0, 
     them stays: "the" of "the Eiffel Tower". With a ``sureness`` above 0 what only the question says stays too, where
     the draft is not grounded, for which ``choose_phrases`` sees to it; see ``riseq.engine.rules.new_information``.
     """
-    return [
-        _decide_row(scores_WE[: len(draft.cuts)], draft, shift, sureness)
-        for scores_WE, draft in zip(scores_BWE, drafts, strict=True)
-    ]
+    pairs = zip(scores_BWE, drafts, strict=True)
+    return [_decide_row(scores_WE[: len(draft.cuts)], draft, shift, sureness) for scores_WE, draft in pairs]
 
 
 def _decide_row(scores_WE: ScoreArray, draft: Draft, shift: float, sureness: float) -> Ops:
@@ -112,9 +110,8 @@ def choose_phrases(
     for rows, spans in zip(layers, spans_L, strict=True):
         best_RW = {(row, word): best[row, start, end] for row, word, start, end in spans}
         new = {key: phrases[phrase] for key, (phrase, _) in best_RW.items()}
-        kept = [
-            _keep_grounded(ops, draft, row, new) for row, (ops, draft) in enumerate(zip(rows, drafts, strict=False))
-        ]
+        pairs = enumerate(zip(rows, drafts, strict=False))
+        kept = [_keep_grounded(ops, draft, row, new) for row, (ops, draft) in pairs]
         chosen.append(_choose_layer(scores_B, phrases, kept or rows, best_RW))
     return chosen
 
@@ -153,10 +150,8 @@ def _find_best_phrases(scores: BatchScores, spans: Iterable[Span]) -> dict[tuple
         return {}
     row_N, start_N, end_N = np.array(list(wanted), dtype=np.int64).T
     scores_NP = scores.score_phrases(SpanBatch(row_N, np.array(list(wanted.values())), start_N, end_N))
-    best = scores_NP.argmax(-1).tolist()
-    return {
-        key: (phrase, math.exp(scores_P[phrase])) for key, phrase, scores_P in zip(wanted, best, scores_NP, strict=True)
-    }
+    found = zip(wanted, scores_NP.argmax(-1).tolist(), scores_NP, strict=True)
+    return {key: (phrase, math.exp(scores_P[phrase])) for key, phrase, scores_P in found}
 
 
 def _choose_layer(
@@ -165,30 +160,22 @@ def _choose_layer(
     rows: Sequence[Ops],
     best: Mapping[tuple[int, int], BestPhrase],
 ) -> list[Choice]:
-    """Return the choice of each row, by the scores of its words and the ``best`` phrase at each row and word."""
+    """Return the choice of each row, by the scores of its words and the ``best`` phrase at each row and word.
+
+    Where an edit has a phrase, the phrase's probability counts too, all along its run.
+    """
     choices = []
     for row, (scores_WE, ops) in enumerate(zip(scores_B, rows, strict=True)):
         logs = [scores_E[op] for scores_E, op in zip(scores_WE, ops, strict=True)]
         best_W = [best.get((row, word)) if op != Op.KEEP else None for word, op in enumerate(ops)]
         log_of_phrases = sum(float(np.log(one[1])) for one in best_W if one is not None)
-        edits, joint = _combine(ops, [math.exp(log) for log in logs], best_W, phrases)
+        edits: list[Edit] = []
+        joint: list[float] = []
+        of_phrase = 1.0
+        for op, log, phrase in zip(ops, logs, best_W, strict=True):
+            of_phrase = of_phrase if phrase is None else phrase[1]
+            edits.append(_WITHOUT_PHRASE[op] if phrase is None else Edit(Op(op), phrases[phrase[0]]))
+            joint.append(math.exp(log) * of_phrase if op in (Op.INSERT, Op.SUBSTITUTE) else math.exp(log))
         features = measure_pass(scores_WE, ops, log_of_phrases)
         choices.append(Choice(edits, joint, sum(logs) + log_of_phrases, features))
     return choices
-
-
-def _combine(
-    ops: Ops, probabilities: Sequence[float], best_W: Sequence[BestPhrase | None], phrases: PhraseVocabulary
-) -> tuple[list[Edit], list[float]]:
-    """Return the edits with their phrases; where there is one, its probability counts too, all along its run."""
-    edits: list[Edit] = []
-    joint: list[float] = []
-    of_phrase = 1.0
-    for op, probability, phrase in zip(ops, probabilities, best_W, strict=True):
-        if phrase is not None:
-            edits.append(Edit(Op(op), phrases[phrase[0]]))
-            of_phrase = phrase[1]
-        else:
-            edits.append(_WITHOUT_PHRASE[op])
-        joint.append(probability * of_phrase if op in (Op.INSERT, Op.SUBSTITUTE) else probability)
-    return edits, joint

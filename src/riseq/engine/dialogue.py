@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import groupby
 
 from riseq.text.lexicon import ENDS, NAME_JOINTS, QUESTION_STARTS, find_stem, is_content
 from riseq.text.words import Word, forms, split
@@ -103,20 +104,12 @@ def _find_stretches(stems: Sequence[str], wanted: set[str]) -> Iterator[tuple[in
 
 def _find_names(text: str) -> Iterator[list[Word]]:
     """Yield the names in ``text``: neighbouring words with capitals, and small ones between them left out."""
-    name: list[Word] = []
-    for word in split(text):
-        if is_content(word.form) and text[word.start].isupper():
-            name.append(word)
-        elif word.form not in NAME_JOINTS:
-            if name:
-                yield name
-            name = []
-    if name:
-        yield name
+    words = [word for word in split(text) if word.form not in NAME_JOINTS]
+    for is_name, group in groupby(words, lambda word: is_content(word.form) and text[word.start].isupper()):
+        if is_name:
+            yield list(group)
 
 
 def _is_question(utterance: str) -> bool:
-    if "?" in utterance:
-        return True
     words = utterance.split(maxsplit=1)
-    return not words or words[0].strip("\"'").lower() in QUESTION_STARTS
+    return "?" in utterance or not words or words[0].strip("\"'").lower() in QUESTION_STARTS

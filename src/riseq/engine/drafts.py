@@ -13,13 +13,10 @@ from numpy.typing import NDArray
 from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
 from riseq.engine.confidence import Calibration, DraftFeatures, PassFeatures
 from riseq.engine.dialogue import DialogueWords
-from riseq.engine.rules.agreement import fix_agreement
-from riseq.engine.rules.broken_english import mend_phrases
-from riseq.engine.rules.pronouns import Pronouns, use_pronouns
-from riseq.engine.rules.stranded_words import fix_stranded_words
+from riseq.engine.rules.agreement import Pronouns, fix_agreement, use_pronouns
+from riseq.engine.rules.broken_english import fix_stranded_words, mend_phrases
 from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, encode_context
-from riseq.text.language import is_foreign
-from riseq.text.lexicon import find_stem, is_content, is_word
+from riseq.text.lexicon import find_stem, is_content, is_foreign, is_word
 from riseq.text.pieces import Pieces
 from riseq.text.realise import realise
 from riseq.text.words import forms, split
@@ -153,8 +150,7 @@ class Draft:
 
     def finish(self, calibration: Calibration | None = None) -> Simplification:
         """Return what was made of the question."""
-        probability = None if self.log_probability is None else math.exp(self.log_probability)
-        confidence = None
+        probability, confidence = None if self.log_probability is None else math.exp(self.log_probability), None
         if calibration is not None and self.pass_features:
             confidence = calibration.rate(self.pass_features, self.features)
         elif calibration is not None:
@@ -192,14 +188,10 @@ def start(
         cuts = _cut(words, pieces, room)
     has_context = any(piece not in (pieces.cls_id, pieces.sep_id) for piece in encoded.ids)
     truncated = encoded.truncated or len(cuts) < len(words)
-    said = DialogueWords(context)
     begun = encoded.ids, has_context, truncated, room, question, words, cuts
-    reason = None
-    if not has_context:
-        reason = NO_DIALOGUE
-    elif is_foreign(question, context, lambda word: len(pieces.cut(word)) == 1):
-        reason = NOT_ENGLISH
-    return Draft(question, context, said, *begun, protect, condition, pronouns, reason)
+    foreign = has_context and is_foreign(question, context, lambda word: len(pieces.cut(word)) == 1)
+    reason = NOT_ENGLISH if foreign else None if has_context else NO_DIALOGUE
+    return Draft(question, context, DialogueWords(context), *begun, protect, condition, pronouns, reason)
 
 
 def find_protected(words: Sequence[str], protect: Iterable[Sequence[str]]) -> NDArray[np.bool_]:
@@ -244,12 +236,6 @@ def split_batches(drafts: Sequence[Draft], batch_pieces: int) -> Iterator[list[D
 
 def _cut(words: Sequence[str], pieces: Pieces, room: int) -> list[tuple[int, ...]]:
     """Return the pieces of the first words, as many as have at most ``room`` pieces; the marker's is [SEP]."""
-    cuts: list[tuple[int, ...]] = [(pieces.sep_id,)]
-    room -= 1
-    for word in words[1:]:
-        cut = pieces.cut(word)
-        room -= len(cut)
-        if room < 0:
-            break
-        cuts.append(cut)
-    return cuts
+    cuts = [(pieces.sep_id,), *map(pieces.cut, words[1 : max(room, 1)])]
+    fitting = sum(length <= room for length in accumulate(map(len, cuts)))
+    return cuts[: max(fitting, 1)]

@@ -100,11 +100,7 @@ class Simplifier:
         return self._edit([read_item((question, context))], Controls.of(controls, **options))[0]
 
     def batch(
-        self,
-        items: Iterable[Item],
-        *,
-        controls: Controls | None = None,
-        **options: Unpack[ControlOptions],
+        self, items: Iterable[Item], *, controls: Controls | None = None, **options: Unpack[ControlOptions]
     ) -> Iterator[Simplification]:
         """Yield one result an item, in order, holding no more than a window of them in memory.
 
@@ -112,11 +108,8 @@ class Simplifier:
         """
         # Checked here, for a mistake should not wait for the first result.
         check_items(items)
-        return self._batch(items, Controls.of(controls, **options))
-
-    def _batch(self, items: Iterable[Item], controls: Controls) -> Iterator[Simplification]:
-        for window in _read_windows(items):
-            yield from self._edit(window, controls)
+        asked = Controls.of(controls, **options)
+        return (result for window in _read_windows(items) for result in self._edit(window, asked))
 
     def follow(self, items: Iterable[Item], controls: Controls) -> Iterator[Draft]:
         """Yield the draft of each item after its last pass, in order: its steps, and how sure each pass was."""
@@ -142,8 +135,7 @@ class Simplifier:
             for draft in drafts:
                 draft.reason = draft.reason or STRENGTH_0
         active = [draft for draft in drafts if draft.editable]
-        passes = controls.max_passes or self.max_passes
-        for number in range(passes):
+        for number in range(controls.max_passes or self.max_passes):
             if not active:
                 break
             # What a pass left as it was would be left so by the next: it leaves the batch.
@@ -190,7 +182,6 @@ def _read_windows(items: Iterable[Item]) -> Iterator[list[Asked]]:
 def _open(
     folder: Path, threads: int | None, calibrated: bool
 ) -> tuple[Backend, Pieces, PhraseVocabulary, Calibration | None, ContextWindow]:
-
     if is_exported(folder) or not any(folder.glob("*.safetensors")):
         from riseq.engine.backends.onnx_runtime import OnnxBackend
 

@@ -35,10 +35,10 @@ def add_variants(
 ) -> None:
     """Add to each draft the forms that edits other than ``chosen`` make of it in this pass; no batch is scored again.
 
-    They are the pass at other strengths, the pass without one of its edits, with only one of them, and no pass at all.
+    They are the pass at other strengths, without one of its edits, with only one of them, and no pass at all.
     """
     ladder = [decide(scores.edits_BWE, drafts, find_shift(rung)) for rung in LADDER]
-    variants = [_find_others([*_thin_out(ops), *rungs], ops) for ops, *rungs in zip(chosen, *ladder, strict=True)]
+    variants = [_find_others((*_thin_out(ops), *rungs), ops) for ops, *rungs in zip(chosen, *ladder, strict=True)]
     # A row with fewer variants than the others fills its layers with what was chosen, and leaves them unused.
     layers = [
         [others[layer] if layer < len(others) else ops for others, ops in zip(variants, chosen, strict=True)]
@@ -99,12 +99,9 @@ def _thin_out(ops: Ops) -> Iterator[Ops]:
     kept: Ops = [Op.KEEP] * len(ops)
     yield kept
     runs = find_runs(ops)
-    if len(runs) < 2:
-        return
-    for run in runs:
-        before, after = slice(run.start), slice(run.stop, None)
-        yield [*ops[before], *kept[run], *ops[after]]
-        yield [*kept[before], *ops[run], *kept[after]]
+    for run in runs if len(runs) > 1 else ():
+        yield [*ops[: run.start], *kept[run], *ops[run.stop :]]
+        yield [*kept[: run.start], *ops[run], *kept[run.stop :]]
 
 
 def _find_others(variants: Iterable[Ops], chosen: Ops) -> list[Ops]:

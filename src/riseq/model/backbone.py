@@ -9,12 +9,12 @@ from pathlib import Path
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
-from torch import Tensor
+from torch import Tensor, nn
 
 from riseq.hub import find_pretrained
 from riseq.model.folder import read_json
 from riseq.model.network import RiseNetwork
-from riseq.model.transformer import BackboneConfig
+from riseq.model.transformer import BackboneConfig, Encoder
 from riseq.types import InputError
 
 # Left: a parameter's name in the family's own checkpoints; right: its name here.
@@ -61,11 +61,9 @@ def load_backbone(source: str | Path, keep_layers: Sequence[int] | None = None) 
         tensors = load_file(folder / "model.safetensors")
     except SafetensorError as error:
         raise InputError(f"{folder / 'model.safetensors'}: not a safetensors file ({error})") from error
-    weights = {}
-    for name, tensor in tensors.items():
-        ours = rename(name, config.family)
-        if ours is not None:
-            weights[ours] = tensor.float()  # transformers saves in the checkpoint's own type; masters are float32
+    # transformers saves in the checkpoint's own type; masters are float32.
+    named = ((rename(name, config.family), tensor.float()) for name, tensor in tensors.items())
+    weights = {name: tensor for name, tensor in named if name is not None}
     if keep_layers is not None:
         weights = _cut(weights, keep_layers, config.layers)
         config = replace(config, layers=len(keep_layers))
@@ -74,42 +72,40 @@ def load_backbone(source: str | Path, keep_layers: Sequence[int] | None = None) 
 
 def rename(name: str, family: str) -> str | None:
     """Return this project's name of a checkpoint's parameter, or None for one the encoder does not have."""
-    stem = name.removeprefix(f"{family}.")
-    body, _, kind = stem.rpartition(".")
-    kind = _OLD_KINDS.get(kind, kind)
-    names = _NAMES[family]
-    if body in names:
-        return f"{names[body]}.{kind}"
-    if body.startswith("encoder.layer."):
-        number, _, part = body.removeprefix("encoder.layer.").partition(".")
-        if part in names:
-            return f"layers.{number}.{names[part]}.{kind}"
-    return None
+    body, _, kind = name.removeprefix(f"{family}.").rpartition(".")
+    kind, layer, names = _OLD_KINDS.get(kind, kind), "", _NAMES[family]
+    if body not in names and body.startswith("encoder.layer."):
+        number, _, body = body.removeprefix("encoder.layer.").partition(".")
+        layer = f"layers.{number}."
+    return f"{layer}{names[body]}.{kind}" if body in names else None
 
 
 def initialise(network: RiseNetwork, backbone: Backbone, phrase_pieces: Sequence[Sequence[int]]) -> None:
     """Load the backbone into the encoder and start the decoder and the phrase head from it."""
-    missing, unexpected = network.encoder.load_state_dict(backbone.weights, strict=False)
-    if missing or unexpected:
-        raise InputError(f"the encoder's weights do not fit: missing {missing[:3]}, unexpected {unexpected[:3]}")
+    start_decoder(network.encoder, network.decoder, network.span_positions, network.span_norm, backbone)
     with torch.no_grad():
-        layers = list(network.encoder.layers)
-        for number, mine in enumerate(network.decoder):
-            theirs = layers[max(0, len(layers) - len(network.decoder) + number)]
-            state = dict(theirs.state_dict())
-            state |= {k.replace("attention", "cross", 1): v for k, v in state.items() if k.startswith("attention")}
-            mine.load_state_dict(state)
-        table = network.encoder.embeddings
-        offset = backbone.config.position_offset
-        network.span_positions.weight.copy_(
-            table.positions.weight[offset : offset + network.span_positions.num_embeddings]
-        )
-        network.span_norm.load_state_dict(table.norm.state_dict())
         # A phrase starts as the mean of its pieces, so that a rare one is near its frequent relatives.
-        means = torch.stack([table.pieces.weight[list(ids)].mean(0) for ids in phrase_pieces])
+        means = torch.stack([network.encoder.embeddings.pieces.weight[list(ids)].mean(0) for ids in phrase_pieces])
         means = means - means.mean(0)
         network.phrase_head.weight.copy_(0.02 * means / means.std())
         network.phrase_head.bias.zero_()
+
+
+def start_decoder(
+    encoder: Encoder, decoder: nn.ModuleList, positions: nn.Embedding, norm: nn.LayerNorm, backbone: Backbone
+) -> None:
+    """Load the backbone into the encoder and start a decoder from its last layers, cross-attention included."""
+    missing, unexpected = encoder.load_state_dict(backbone.weights, strict=False)
+    if missing or unexpected:
+        raise InputError(f"the encoder's weights do not fit: missing {missing[:3]}, unexpected {unexpected[:3]}")
+    with torch.no_grad():
+        for number, mine in enumerate(decoder):
+            state = dict(encoder.layers[max(0, len(encoder.layers) - len(decoder) + number)].state_dict())
+            state |= {k.replace("attention", "cross", 1): v for k, v in state.items() if k.startswith("attention")}
+            mine.load_state_dict(state)
+        rows = encoder.embeddings.positions.weight[backbone.config.position_offset :][: positions.num_embeddings]
+        positions.weight[: len(rows)].copy_(rows)
+        norm.load_state_dict(encoder.embeddings.norm.state_dict())
 
 
 def _read_config(path: Path) -> BackboneConfig:

@@ -1,4 +1,7 @@
-"""A trained network's folder: weights in safetensors, shape in JSON, phrases and vocabulary as text; never pickle."""
+"""A trained network's folder: weights in safetensors, shape in JSON, phrases and vocabulary as text; never pickle.
+
+The weights of an exported model are read back from its graphs, so that training can go on from what ships.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -18,6 +23,7 @@ from riseq.core.phrases import PhraseVocabulary
 from riseq.files import make_folder
 from riseq.hub import MODEL_FOLDER, check_files, find_model
 from riseq.model.folder import (
+    EXPORTED_FIELDS,
     FORMAT,
     LAYOUT,
     is_exported,
@@ -27,19 +33,13 @@ from riseq.model.folder import (
     write_facts,
     write_vocabularies,
 )
-from riseq.model.graph_weights import read_weights
 from riseq.model.network import NetworkConfig, RiseNetwork
-from riseq.model.transformer import BackboneConfig
+from riseq.model.transformer import BackboneConfig, relative_buckets
 from riseq.text.pieces import Pieces
 from riseq.types import InputError
 
-_OWN_FIELDS = {"format", "network", "cls_id", "phrases", "digests"} | {
-    "precision",
-    "pieces",
-    "max_pieces",
-    "span_pieces",
-    "checksums",
-}
+Array = NDArray[Any]
+_OWN_FIELDS = {"format", "network", "cls_id", "digests", *EXPORTED_FIELDS}
 """What a config says of the folder itself, a checkpoint's or an exported model's; the rest is known of its making."""
 
 
@@ -116,25 +116,22 @@ def _open_network(config: NetworkConfig, cls_id: int) -> RiseNetwork:
     """Return a network whose weights are still to be filled."""
     with torch.device("meta"):
         network = RiseNetwork(config, cls_id)
-    network = network.to_empty(device="cpu")
-    network.reset_buffers()
+    network.to_empty(device="cpu").reset_buffers()
     return network
 
 
 def _check_parts(
     folder: Path, config: Mapping[str, Any], shape: NetworkConfig, phrases: PhraseVocabulary, pieces: Pieces
 ) -> None:
-    apart = "they don't belong together"
-    if len(phrases) != shape.phrases:
-        raise InputError(f"{folder}: {LAYOUT.phrases} has {len(phrases)} phrases, the network {shape.phrases}; {apart}")
-    if len(pieces) > shape.backbone.vocab_size:
-        raise InputError(
-            f"{folder}: {LAYOUT.vocabulary} has {len(pieces)} pieces, the network {shape.backbone.vocab_size}; {apart}"
-        )
-    if pieces.cls_id != config["cls_id"]:
-        raise InputError(
-            f"{folder}: {LAYOUT.vocabulary} has [CLS] at {pieces.cls_id}, the network at {config['cls_id']}; {apart}"
-        )
+    most, at, expected = shape.backbone.vocab_size, pieces.cls_id, config["cls_id"]
+    wrong = {
+        f"{LAYOUT.phrases} has {len(phrases)} phrases, the network {shape.phrases}": len(phrases) != shape.phrases,
+        f"{LAYOUT.vocabulary} has {len(pieces)} pieces, the network {most}": len(pieces) > most,
+        f"{LAYOUT.vocabulary} has [CLS] at {at}, the network at {expected}": at != expected,
+    }
+    if any(wrong.values()):
+        message = next(message for message, is_wrong in wrong.items() if is_wrong)
+        raise InputError(f"{folder}: {message}; they don't belong together")
     # As many phrases or pieces in another order would load, and say something else.
     for name in (LAYOUT.phrases, LAYOUT.vocabulary):
         _check_digest(folder, config, name)
@@ -165,3 +162,74 @@ def load_weights(path: Path) -> dict[str, Tensor]:
         return {name: tensor.float() for name, tensor in load_file(path).items()}
     except SafetensorError as error:
         raise InputError(f"{path}: not a safetensors file ({error})") from error
+
+
+class WeightGraph:
+    """A graph's tensors, and its nodes by what they make and by the tensors they take.
+
+    The exporter keeps the names of tables, norms and biases; a matrix loses its name, but is found before its bias.
+    """
+
+    def __init__(self, path: Path) -> None:
+        import onnx
+
+        graph = onnx.load(path).graph
+        self.tensors: dict[str, Array] = {
+            one.name.removeprefix("network."): onnx.numpy_helper.to_array(one) for one in graph.initializer
+        }
+        self.made_by = {output: node for node in graph.node for output in node.output}
+        self.taken_by = {name.removeprefix("network."): node for node in graph.node for name in node.input}
+
+    def find(self, name: str) -> Array | None:
+        """Return the plain weight called ``name`` in the network, or None where this graph has not got it."""
+        if name in self.tensors:
+            return self.tensors[name]
+        layer, _, kind = name.rpartition(".")
+        if f"{layer}.rows" in self.tensors:  # quantisation.ByteEmbedding
+            return self.tensors[f"{layer}.rows"] * self.tensors[f"{layer}.scale"].reshape(-1, 1)
+        bias = next((one for one in (f"{layer}.bias", f"{layer}.linear.bias") if one in self.tensors), None)
+        if bias is None or kind == "bias":
+            return None if bias is None else self.tensors[bias]
+        return self._find_matrix(self.taken_by[bias])
+
+    def _find_matrix(self, node: Any) -> Array:
+        """Return the matrix whose product ``node`` is made from, as a linear layer has it."""
+        while node.op_type not in (
+            "MatMul",
+            "MatMulInteger",
+        ):  # an addition, and what brings the sums of int8 back to scale
+            node = next(self.made_by[one] for one in node.input if one in self.made_by)
+        given, name = node.input[:2]
+        matrix = self.tensors[name]
+        if node.op_type == "MatMulInteger":
+            matrix = matrix.astype(np.float32) * self.tensors[f"{name.removesuffix('_quantized')}_scale"]
+            given = self.made_by[given].input[0]
+        before = self.made_by.get(given)
+        divided = [] if before is None else [one for one in before.input if one.endswith(".inverse_D")]
+        if divided:  # quantisation.SmoothedLinear
+            matrix = matrix * self.tensors[divided[0].removeprefix("network.")][:, None]
+        return matrix.T
+
+
+def read_weights(folder: Path, shapes: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the weights called as in ``shapes`` from the graphs in ``folder``; int8 as the floats it stands for."""
+    graphs = [WeightGraph(folder / name) for name in (LAYOUT.encoder, LAYOUT.phraser)]
+    weights = {}
+    for name, shape in shapes.items():
+        if name == "encoder.bias.weight":
+            found = _read_bias(graphs[0].tensors["bias_by_distance"], len(shape))
+        else:
+            found = next((one for graph in graphs if (one := graph.find(name)) is not None), None)  # type: ignore[arg-type]
+        if found is None or found.shape != tuple(shape.shape):
+            raise InputError(f"{folder}: its graphs have no {name} of shape {tuple(shape.shape)}")
+        weights[name] = torch.from_numpy(np.array(found, dtype=np.float32))
+    return weights
+
+
+def _read_bias(by_distance: Array, count: int) -> Array:
+    """Return a bias for each of ``count`` buckets of distances; one that no distance falls into is never asked for."""
+    furthest = len(by_distance) // 2
+    buckets = relative_buckets(torch.arange(-furthest, furthest + 1), count)[:, furthest]
+    table = np.zeros((count, by_distance.shape[1]), dtype=np.float32)
+    table[buckets.numpy()] = by_distance
+    return table

@@ -49,11 +49,9 @@ def export(
         raise InputError(f"{folder}: is a file, expected a folder to write")
     if folder.is_dir() and any(folder.iterdir()) and not is_exported(folder):
         raise InputError(f"{folder}: holds something other than an exported model, expected a new or empty folder")
-    checkpoint = load_checkpoint(source)
-    card = source / LAYOUT.card
-    return export_checkpoint(
-        checkpoint, folder, card.read_text(encoding="utf-8") if card.is_file() else "", precision, reduce_range
-    )
+    checkpoint, card = load_checkpoint(source), source / LAYOUT.card
+    text = card.read_text(encoding="utf-8") if card.is_file() else ""
+    return export_checkpoint(checkpoint, folder, text, precision, reduce_range)
 
 
 def export_checkpoint(
@@ -70,6 +68,8 @@ def export_checkpoint(
 
 def _describe(checkpoint: Checkpoint, precision: str, work: Path) -> dict[str, object]:
     config = checkpoint.network.config
+    names = (LAYOUT.encoder, LAYOUT.table, LAYOUT.phraser, LAYOUT.phrases, LAYOUT.vocabulary)
+    paths = [work / name for name in names]
     own: dict[str, object] = {
         "format": FORMAT,
         "precision": precision,
@@ -77,11 +77,7 @@ def _describe(checkpoint: Checkpoint, precision: str, work: Path) -> dict[str, o
         "pieces": len(checkpoint.pieces),
         "max_pieces": config.backbone.max_positions - config.backbone.position_offset,
         "span_pieces": MAX_SPAN_PIECES,
-        "checksums": {
-            name: checksum((work / name).read_bytes())
-            for name in (LAYOUT.encoder, LAYOUT.table, LAYOUT.phraser, LAYOUT.phrases, LAYOUT.vocabulary)
-            if (work / name).is_file()
-        },
+        "checksums": {path.name: checksum(path.read_bytes()) for path in paths if path.is_file()},
         "network": dataclasses.asdict(config),
     }
     return own | {name: fact for name, fact in checkpoint.facts.items() if name not in own}
@@ -123,29 +119,21 @@ def _write_encoder(network: RiseNetwork, path: Path) -> None:
     if network.config.conditioned:
         arguments.append(torch.ones_like(ids[:, 0]))
         shapes.append({0: rows})
-    inputs = ENCODER_INPUTS[: len(arguments)]
-    _write(EncoderGraph(network), tuple(arguments), tuple(shapes), inputs, ENCODER_OUTPUTS, path)
+    _write(EncoderGraph(network), arguments, shapes, ENCODER_INPUTS, ENCODER_OUTPUTS, path)
 
 
 def _write_phraser(network: RiseNetwork, path: Path) -> None:
     rows, pieces, spans, span_pieces = (torch.export.Dim(name) for name in ("rows", "pieces", "spans", "span_pieces"))
-    states = torch.zeros(2, 9, network.config.backbone.hidden)
-    arguments = (
-        states,
-        torch.zeros_like(states),
-        torch.ones(2, 9, dtype=torch.bool),
-        torch.tensor([0, 1, 1]),
-        torch.ones(3, 4, dtype=torch.int64),
-        torch.tensor([4, 2, 1]),
-    )
-    row = {0: rows, 1: pieces}
-    shapes = (row, row, row, {0: spans}, {0: spans, 1: span_pieces}, {0: spans})
+    states, mask = torch.zeros(2, 9, network.config.backbone.hidden), torch.ones(2, 9, dtype=torch.bool)
+    places = torch.ones(3, 4, dtype=torch.int64)
+    arguments = [states, torch.zeros_like(states), mask, torch.tensor([0, 1, 1]), places, torch.tensor([4, 2, 1])]
+    shapes = [*[{0: rows, 1: pieces}] * 3, {0: spans}, {0: spans, 1: span_pieces}, {0: spans}]
     _write(PhraserGraph(network), arguments, shapes, PHRASER_INPUTS, PHRASER_OUTPUTS, path)
 
 
 def _write(
     graph: nn.Module,
-    arguments: tuple[Tensor, ...],
+    arguments: Sequence[Tensor],
     shapes: Sequence[dict[int, Any]],
     inputs: Sequence[str],
     outputs: Sequence[str],
@@ -153,8 +141,8 @@ def _write(
 ) -> None:
     program = torch.onnx.export(
         graph.eval(),
-        arguments,
-        input_names=list(inputs),
+        tuple(arguments),
+        input_names=list(inputs[: len(arguments)]),
         output_names=list(outputs),
         dynamic_shapes=tuple(shapes),
         opset_version=OPSET,
@@ -162,11 +150,9 @@ def _write(
         verbose=False,
     )
     assert program is not None
-    model = program.model_proto
+    model, made = program.model_proto, program.model_proto.graph
     # The exporter notes where each node came from, with the paths of this machine.
-    graph_proto = model.graph
-    parts = (graph_proto.node, graph_proto.value_info, graph_proto.initializer, graph_proto.input, graph_proto.output)
-    for part in (model, graph_proto, *(one for kind in parts for one in kind)):
+    for part in (model, made, *made.node, *made.value_info, *made.initializer, *made.input, *made.output):
         del part.metadata_props[:]
     path.write_bytes(model.SerializeToString())
 
@@ -182,10 +168,6 @@ def _quiet() -> Iterator[None]:
             yield
     finally:
         logging.disable(disabled)
-
-
-KeysAndValues = tuple[Tensor, Tensor]
-"""The keys and values of a memory."""
 
 
 class EncoderGraph(nn.Module):
@@ -273,11 +255,14 @@ class PhraserGraph(nn.Module):
         return scores[:, 0]
 
 
-def _project(attention: Attention, memory: Tensor) -> KeysAndValues:
+def _project(attention: Attention, memory: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the keys and values of ``memory``."""
     return attention.key(memory), attention.value(memory)
 
 
-def _attend(attention: Attention, x: Tensor, memory: KeysAndValues, real: Tensor, bias: Tensor | None) -> Tensor:
+def _attend(
+    attention: Attention, x: Tensor, memory: tuple[Tensor, Tensor], real: Tensor, bias: Tensor | None
+) -> Tensor:
     """Return the attended states, by onnxruntime's fused kernel."""
     # Written out, attention is a dozen nodes of which most move memory: an encoder pass takes a tenth longer.
     query = attention.query(x)

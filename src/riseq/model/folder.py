@@ -41,10 +41,8 @@ class Layout:
 
 
 LAYOUT = Layout()
-_EXPORTED_FIELDS = dict.fromkeys(("phrases", "pieces", "max_pieces", "span_pieces"), int) | {
-    "precision": str,
-    "checksums": dict,
-}
+_COUNTS = dict.fromkeys(("phrases", "pieces", "max_pieces", "span_pieces"), int)
+EXPORTED_FIELDS: dict[str, type] = {**_COUNTS, "precision": str, "checksums": dict}
 
 
 def read_json(path: Path) -> Any:
@@ -127,7 +125,7 @@ def load_exported(folder: Path) -> ExportedModel:
     """Return the model in ``folder``, its files checked against each other."""
     names = (LAYOUT.config, LAYOUT.encoder, LAYOUT.phraser, LAYOUT.phrases, LAYOUT.vocabulary)
     check_files(folder, names, MODEL_FOLDER)
-    config = read_config(folder, _EXPORTED_FIELDS)
+    config = read_config(folder, EXPORTED_FIELDS)
     phrases = read_phrases(folder / LAYOUT.phrases)
     pieces = Pieces.load(folder / LAYOUT.vocabulary)
     sizes = ((LAYOUT.phrases, len(phrases), config["phrases"]), (LAYOUT.vocabulary, len(pieces), config["pieces"]))
@@ -138,16 +136,11 @@ def load_exported(folder: Path) -> ExportedModel:
             )
     # As many lines in another order would be read, and say something else. Older exports have no sums of them.
     for name in sorted({LAYOUT.encoder, LAYOUT.phraser, *config["checksums"]}):
-        _check_sum(folder / name, config)
-    return ExportedModel(
-        phrases=phrases,
-        pieces=pieces,
-        max_pieces=config["max_pieces"],
-        span_pieces=config["span_pieces"],
-        precision=config["precision"],
-        window=read_window(config),
-        config=config,
-    )
+        check_files(folder, [name], MODEL_FOLDER)
+        if checksum((folder / name).read_bytes()) != config["checksums"].get(name):
+            raise InputError(f"{folder / name}: damaged; its checksum is not the one in {LAYOUT.config}")
+    own = {name: config[name] for name in ("max_pieces", "span_pieces", "precision")}
+    return ExportedModel(phrases, pieces, window=read_window(config), config=config, **own)
 
 
 def read_window(facts: Mapping[str, Any]) -> ContextWindow:
@@ -156,9 +149,3 @@ def read_window(facts: Mapping[str, Any]) -> ContextWindow:
     if not isinstance(settings, dict) or "utterance_pieces" not in settings:
         return ContextWindow()  # models before whole dialogues were read
     return ContextWindow(settings["utterance_pieces"], settings["utterances"])
-
-
-def _check_sum(path: Path, config: Mapping[str, Any]) -> None:
-    check_files(path.parent, [path.name], MODEL_FOLDER)
-    if checksum(path.read_bytes()) != config["checksums"].get(path.name):
-        raise InputError(f"{path}: damaged; its checksum is not the one in {LAYOUT.config}")

@@ -138,11 +138,9 @@ class Ensemble(nn.Module):
             self.register_buffer(f"map{number}", ids, persistent=False)
 
     def _members(self, inputs: Inputs) -> list[tuple[RiseNetwork, Inputs]]:
-        found = []
-        for number, network in enumerate(self.networks):
-            assert isinstance(network, RiseNetwork)
-            found.append((network, inputs._replace(ids_BL=self.get_buffer(f"map{number}")[inputs.ids_BL])))
-        return found
+        maps = [self.get_buffer(f"map{number}") for number in range(len(self.networks))]
+        members = [network for network in self.networks if isinstance(network, RiseNetwork)]
+        return [(one, inputs._replace(ids_BL=ids[inputs.ids_BL])) for one, ids in zip(members, maps, strict=True)]
 
     @torch.no_grad()
     def teach(self, inputs: Inputs, spans: Spans) -> tuple[Tensor, Tensor]:

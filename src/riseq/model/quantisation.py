@@ -35,7 +35,7 @@ class ByteEmbedding(nn.Module):
     def forward(self, ids: Tensor) -> Tensor:
         """Return the rows of ``ids`` in float32."""
         rows, scale = self.get_buffer("rows"), self.get_buffer("scale")
-        # Looked up and not indexed: so both have their names in the graph, which are read back (graph_weights).
+        # Looked up and not indexed: so both have their names in the graph, which are read back (checkpoint).
         return functional.embedding(ids, rows).to(scale.dtype) * functional.embedding(ids, scale)
 
 
@@ -49,12 +49,8 @@ def quantise_graph(source: Path, target: Path, reduce_range: bool) -> None:
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     model = onnx.load(source)
-    columns = {weight.name: weight.dims[-1] for weight in model.graph.initializer if len(weight.dims) == 2}
-    narrow = [
-        node.name
-        for node in model.graph.node
-        if node.op_type == "MatMul" and columns.get(node.input[1], NARROW + 1) <= NARROW
-    ]
+    narrow = {one.name for one in model.graph.initializer if len(one.dims) == 2 and one.dims[-1] <= NARROW}
+    excluded = [node.name for node in model.graph.node if node.op_type == "MatMul" and node.input[1] in narrow]
     quantize_dynamic(
         source,
         target,
@@ -62,7 +58,7 @@ def quantise_graph(source: Path, target: Path, reduce_range: bool) -> None:
         per_channel=True,
         reduce_range=reduce_range,
         weight_type=QuantType.QInt8,
-        nodes_to_exclude=narrow,
+        nodes_to_exclude=excluded,
         extra_options={"MatMulConstBOnly": True},
     )
 
@@ -145,7 +141,6 @@ def _divide(owner: Attention | Layer, names: Sequence[str], sizes: dict[nn.Modul
 
 def _measure(network: RiseNetwork, pieces: Pieces) -> dict[nn.Module, Tensor]:
     """Return the largest absolute value that each linear layer reads in each channel."""
-    linears = [module for module in network.modules() if isinstance(module, nn.Linear)]
     sizes: dict[nn.Module, Tensor] = {}
 
     def note(module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
@@ -153,13 +148,13 @@ def _measure(network: RiseNetwork, pieces: Pieces) -> dict[nn.Module, Tensor]:
         sizes[module] = torch.maximum(sizes.get(module, largest), largest)
 
     with ExitStack() as hooks, torch.no_grad():
-        for linear in linears:
+        for linear in (module for module in network.modules() if isinstance(module, nn.Linear)):
             hooks.callback(linear.register_forward_pre_hook(note).remove)
         for *context, question in DIALOGUES:
             inputs = _make_inputs(pieces, context, question)
-            states = network.encode(inputs)
             starts = inputs.firsts_BW[0]
-            network.score_phrases(inputs, states, Spans(torch.zeros_like(starts), starts, starts + 1))
+            spans = Spans(torch.zeros_like(starts), starts, starts + 1)
+            network.score_phrases(inputs, network.encode(inputs), spans)
     return sizes
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import takewhile
 
@@ -36,7 +36,7 @@ class _Source:
         surface = self.surface(index)
         if not _has_capital(surface):
             return False
-        if index not in self.initial or any(character.isupper() for character in surface[1:]):
+        if index not in self.initial or _has_capital(surface[1:]):
             return True
         # "Frank" of "Frank Zappa": the next word's capital speaks for it.
         follows = index + 1 < len(self.words) and self.spaced(index + 1)
@@ -52,7 +52,7 @@ class Spelling:
 
     def __init__(self, question: str, context: Iterable[str] = ()) -> None:
         # They are read when a word is first looked for that could have a capital.
-        self._shouts = _shouts(question)
+        self._shouts = question.isupper() and sum(map(is_word, forms(question))) > 1
         self._texts = (question, *context)
 
     @cached_property
@@ -117,10 +117,8 @@ def capitalise(token: Token) -> Token:
 
 def lower_first(token: Token) -> Token:
     """Return the token without its first capital, if that is its only one."""
-    surface = token.surface
-    if any(character.isupper() for character in surface[1:]):
-        return token
-    return _recase(token, surface[:1].lower() + surface[1:])
+    first, rest = token.surface[:1], token.surface[1:]
+    return token if _has_capital(rest) else _recase(token, first.lower() + rest)
 
 
 def has_first_capital(surface: str) -> bool:
@@ -149,7 +147,7 @@ def _recase(token: Token, surface: str) -> Token:
     """Return the token written as ``surface``, unless that would be read as another word (``ß`` has no capital)."""
     if surface == token.surface or forms(surface) != [token.form]:
         return token
-    return Token(token.form, surface, token.index, token.space_before, token.space_after, token.follows)
+    return replace(token, surface=surface)
 
 
 def find_sentence_starts(text: str) -> frozenset[int]:
@@ -184,13 +182,7 @@ def _has_capital(surface: str) -> bool:
     return any(character.isupper() for character in surface)
 
 
-def _shouts(text: str) -> bool:
-    return text.isupper() and sum(map(is_word, forms(text))) > 1
-
-
 def _is_flat(surfaces: Iterable[str]) -> bool:
     """Return whether a text's capitals say nothing: it has none, or (a headline) every word has one."""
     cased = [surface for surface in surfaces if surface[:1].isalpha()]
-    if not any(_has_capital(surface) for surface in cased):
-        return True
-    return len(cased) > 4 and all(has_first_capital(surface) for surface in cased)
+    return not any(map(_has_capital, cased)) or (len(cased) > 4 and all(map(has_first_capital, cased)))

@@ -21,12 +21,7 @@ CACHED_WORDS = 100_000
 _MAX_CHARACTERS = 100  # BERT gives up on a longer word and calls it unknown.
 
 # MPNet's vocabulary is BERT's with its own four marks put first, and its networks know those: they win where present.
-_SPECIALS = {
-    "cls": ("<s>", "[CLS]"),
-    "sep": ("</s>", "[SEP]"),
-    "pad": ("<pad>", "[PAD]"),
-    "unk": ("[UNK]", "<unk>"),
-}
+_SPECIALS = (("<s>", "[CLS]"), ("</s>", "[SEP]"), ("<pad>", "[PAD]"), ("[UNK]", "<unk>"))
 
 
 class Pieces:
@@ -34,13 +29,10 @@ class Pieces:
 
     def __init__(self, vocabulary: Mapping[str, int], source: str = "the vocabulary") -> None:
         """Make the cutter of a vocabulary, piece -> id; ``source`` names it in errors."""
-        self._vocabulary = dict(vocabulary)
-        self._source = source
-        self.cls_id, self.sep_id, self.pad_id, self.unk_id = (
-            self._vocabulary[_find_special(self._vocabulary, names, source)] for names in _SPECIALS.values()
-        )
-        unknown = _find_special(self._vocabulary, _SPECIALS["unk"], source)
-        self._model = WordPiece(self._vocabulary, unk_token=unknown, max_input_chars_per_word=_MAX_CHARACTERS)
+        self._vocabulary, self._source = dict(vocabulary), source
+        specials = [_find_special(self._vocabulary, names, source) for names in _SPECIALS]
+        self.cls_id, self.sep_id, self.pad_id, self.unk_id = (self._vocabulary[piece] for piece in specials)
+        self._model = WordPiece(self._vocabulary, unk_token=specials[3], max_input_chars_per_word=_MAX_CHARACTERS)
         self.cut = lru_cache(maxsize=CACHED_WORDS)(self._cut)
         """The ids of one word's pieces, never empty."""
 

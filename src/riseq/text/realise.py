@@ -24,10 +24,7 @@ class _Span:
 
 
 def realise(
-    text: str,
-    edits: Sequence[Edit],
-    context: Sequence[str] = (),
-    probabilities: Sequence[float] | None = None,
+    text: str, edits: Sequence[Edit], context: Sequence[str] = (), probabilities: Sequence[float] | None = None
 ) -> Step:
     """Return the string that ``edits`` make of ``text`` and what changed where; position 0 is the marker's.
 
@@ -63,11 +60,7 @@ def _find_spans(words: Sequence[Word], edits: Sequence[Edit]) -> list[_Span]:
 
 
 def _edit(
-    text: str,
-    words: Sequence[Word],
-    spans: Sequence[_Span],
-    spelling: Spelling,
-    probabilities: Sequence[float] | None,
+    text: str, words: Sequence[Word], spans: Sequence[_Span], spelling: Spelling, probabilities: Sequence[float] | None
 ) -> tuple[list[Token], tuple[TextEdit, ...]]:
     tokens: list[Token] = []
     written: list[tuple[_Span, int, int]] = []
@@ -126,13 +119,11 @@ def _has_lost_name(text: str, words: Sequence[Word], tokens: Sequence[Token], po
     index = tokens[position].index
     if index is None or index + 1 == len(words):
         return False
-    if not (has_first_capital(tokens[position].surface) and has_first_capital(_surface(text, words[index + 1]))):
+    capitals = has_first_capital(tokens[position].surface) and has_first_capital(_surface(text, words[index + 1]))
+    if not capitals or index in (starts := find_sentence_starts(text)):
         return False
-    starts = find_sentence_starts(text)
-    if index in starts:
-        return False
-    names_before = [token for token in tokens[:position][-1:] if has_first_capital(token.surface)]
-    if any(name.index == index - 1 and name.index not in starts for name in names_before):
+    before = [token.index for token in tokens[:position][-1:] if has_first_capital(token.surface)]
+    if before == [index - 1] and index - 1 not in starts:
         return False
     return position + 1 == len(tokens) or tokens[position + 1].index != index + 1
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.rules.test_broken_english import read, show
-from riseq.engine.rules.agreement import fix_agreement
-from riseq.engine.rules.pronouns import use_pronouns
+from riseq.engine.rules.agreement import fix_agreement, use_pronouns
 
 CASES = [
     ("How many goals did [Alex Morgan|he] score?", "she", "how many goals did she score", "a subject"),

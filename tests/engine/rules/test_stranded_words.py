@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from riseq.core.edits import DELETE, KEEP, MARKER, Edit, apply
-from riseq.engine.rules.stranded_words import fix_stranded_words
+from riseq.engine.rules.broken_english import fix_stranded_words
 
 CASES = [
     ("do bikes need insurance in [germany] ?", "do bikes need insurance ?", "a preposition goes with its object"),

@@ -18,11 +18,9 @@ class BatchScores(Protocol):
     @property
     def edits_BWE(self) -> ScoreArray:
         """Log-probabilities of the four edits at each word, the marker's first."""
-        ...
 
     def score_phrases(self, spans: SpanBatch) -> ScoreArray:
         """Return the log-probabilities [N, P] of all phrases at each span, of which there is at least one."""
-        ...
 
 
 class Backend(Protocol):
@@ -31,16 +29,13 @@ class Backend(Protocol):
     @property
     def max_pieces(self) -> int:
         """How many pieces a row may have."""
-        ...
 
     @property
     def batch_pieces(self) -> int:
         """How many pieces, padding counted, it likes to read at once; a longer row still comes alone."""
-        ...
 
     def score(self, batch: Batch) -> BatchScores:
         """Return the scores of ``batch``."""
-        ...
 
 
 @runtime_checkable
@@ -50,8 +45,6 @@ class ParallelBackend(Protocol):
     @property
     def workers(self) -> int:
         """How many may read at a time."""
-        ...
 
     def single_threaded(self) -> Backend:
         """Return the same network on one thread; it may be called from several threads at once."""
-        ...

@@ -40,13 +40,13 @@ class OnnxScores:
         """Return the log-probabilities [N, P] of all phrases at each span."""
         # Rows without a span stay out: the graph makes keys and values of every row it is given.
         rows, row_N = np.unique(spans.row_N, return_inverse=True)
-        every = len(rows) == len(self.mask_BL)
+        given = slice(None) if len(rows) == len(self.mask_BL) else rows
         length_N = np.minimum(spans.end_N - spans.start_N, self.span_pieces)
         places_NS = spans.start_N[:, None] + np.arange(length_N.max())[None, :]
         feeds = {
-            "states": self.states_BLD if every else self.states_BLD[rows],
-            "pieces": self.pieces_BLD if every else self.pieces_BLD[rows],
-            "mask": self.mask_BL if every else self.mask_BL[rows],
+            "states": self.states_BLD[given],
+            "pieces": self.pieces_BLD[given],
+            "mask": self.mask_BL[given],
             "rows": row_N.astype(np.int64),
             "places": np.minimum(places_NS, self.mask_BL.shape[1] - 1),
             "lengths": length_N,
@@ -94,13 +94,11 @@ class OnnxBackend:
 
     def score(self, batch: Batch) -> OnnxScores:
         """Return the scores of ``batch``."""
-        mask = batch.mask_BL
-        firsts, condition = batch.firsts_BW[:, :-1], batch.condition_B
+        mask, firsts, condition = batch.mask_BL, batch.firsts_BW[:, :-1], batch.condition_B
         feeds = {"ids": batch.ids_BL, "types": batch.types_BL, "mask": mask, "firsts": firsts, "condition": condition}
-        edits, states, pieces = self._encoder.run(
-            ["edits", "states", "pieces"], {name: feed for name, feed in feeds.items() if name in self._takes}
-        )
-        return OnnxScores(edits, states, pieces, mask, self._phraser, self._span_pieces)
+        taken = {name: feed for name, feed in feeds.items() if name in self._takes}
+        made = self._encoder.run(["edits", "states", "pieces"], taken)
+        return OnnxScores(*made, mask, self._phraser, self._span_pieces)
 
     def single_threaded(self) -> OnnxBackend:
         """Return the same model on one thread, opened when first asked for: its weights are in memory once more.

@@ -7,6 +7,7 @@ its own sake. Capitals and spaces are ``riseq.text.realise``'s.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -20,6 +21,9 @@ _WRONG_VERBS = {"they": _TO_PLURAL, **dict.fromkeys(("he", "she", "it"), _TO_SIN
 """By subject: what each verb that does not agree with it should be, without and before "'t"."""
 _BEFORE_VERB = lexicon.QUESTION_WORDS - {"whose"}
 """The question words that stand right before a verb."""
+
+Pronouns = Sequence[tuple[Sequence[str], str]]
+"""The words of each name, and its pronoun: he, she, they or it."""
 
 _VOWELS = frozenset("aeiou")
 # The sound decides, not the letter: a university, a one-time star, a European; an hour, an heir, an uninvited guest.
@@ -43,6 +47,79 @@ class _Token(NamedTuple):
         return self.in_phrase is not None
 
 
+class _Sentence:
+    """Words, their edits, of which those at ``fixed`` positions stay, and what they make of the words."""
+
+    def __init__(self, words: Sequence[str], edits: Sequence[Edit], fixed: Collection[int]) -> None:
+        self.words, self.edits, self.fixed = words, list(edits), fixed
+
+    @cached_property
+    def tokens(self) -> list[_Token]:
+        """What the edits make of the words, without the marker; laid out anew only after a change."""
+        tokens = []
+        for position, (word, edit) in enumerate(zip(self.words, self.edits, strict=True)):
+            if position and edit.op not in GONE:
+                tokens.append(_Token(word, position))
+            tokens += [_Token(form, position, index) for index, form in enumerate(edit.phrase)]
+        return tokens
+
+    @property
+    def substitutes(self) -> list[slice]:
+        """The runs of SUBSTITUTEs that have a phrase."""
+        runs = find_runs([edit.op for edit in self.edits], (Op.SUBSTITUTE,))
+        return [run for run in runs if self.edits[run.start].phrase]
+
+    def is_kept(self, at: int) -> bool:
+        """Return whether nothing happens at ``at``."""
+        return self.edits[at].op is Op.KEEP
+
+    def set_phrase(self, at: int, phrase: tuple[str, ...]) -> None:
+        """Give the edit at ``at`` another phrase."""
+        self.edits[at] = Edit(self.edits[at].op, phrase)
+        self.__dict__.pop("tokens", None)
+
+    def replace(self, at: int, *phrase: str) -> None:
+        """Put ``phrase`` in the place of a kept word; neighbouring SUBSTITUTEs become one run, phrases in order."""
+        self.edits[at] = Edit(Op.SUBSTITUTE, phrase + self.edits[at].phrase)
+        run = find_run([edit.op for edit in self.edits], at, (Op.SUBSTITUTE,))
+        if any(edit.phrase for edit in self.edits[run]):
+            substitute_run(self.edits, run)
+        else:
+            self.edits[at] = DELETE
+        self.__dict__.pop("tokens", None)
+
+    def rewrite(self, token: _Token, *forms: str) -> None:
+        """Write ``token``, be it a kept word or one of a phrase, as ``forms``."""
+        if token.in_phrase is not None:
+            phrase = self.edits[token.position].phrase
+            self.set_phrase(token.position, (*phrase[: token.in_phrase], *forms, *phrase[token.in_phrase + 1 :]))
+        elif token.position not in self.fixed:
+            self.replace(token.position, *forms)
+
+
+def use_pronouns(words: Sequence[str], edits: Sequence[Edit], pronouns: Pronouns) -> list[Edit]:
+    """Return the edits with the pronoun of each name, or of a part of it, that one replaces, in the same role."""
+    changed = list(edits)
+    for run in find_runs([edit.op for edit in edits], (Op.SUBSTITUTE,)) if pronouns else ():
+        gone, phrase = set(filter(lexicon.is_content, words[run])), edits[run.start].phrase
+        asked = [lexicon.PERSONAL_PRONOUNS[pronoun] for name, pronoun in pronouns if gone and gone <= set(name)]
+        found = [index for index, form in enumerate(phrase) if form in lexicon.PERSONAL_FORMS]
+        if asked and found:
+            role = _find_role(words, edits, run, phrase[found[0] + 1 :])
+            changed[run.start] = Edit(Op.SUBSTITUTE, (*phrase[: found[0]], asked[0][role], *phrase[found[0] + 1 :]))
+    return changed
+
+
+def _find_role(words: Sequence[str], edits: Sequence[Edit], run: slice, rest: Sequence[str]) -> int:
+    """Return whether the name was a subject, an object, or an owner, before a noun or alone."""
+    before = next((words[at] for at in range(run.start - 1, 0, -1) if edits[at].op not in GONE), "")
+    kept = [words[at] for at in range(run.stop, len(words)) if edits[at].op not in GONE]
+    ends = (*rest, *kept, "?")[0] in lexicon.AFTER_OBJECT
+    if not lexicon.APOSTROPHES.isdisjoint(words[run]):
+        return 3 if ends else 2
+    return int(before in lexicon.OBJECT_PREPOSITIONS or (ends and before not in lexicon.AUXILIARIES and before != ""))
+
+
 def fix_agreement(words: Sequence[str], edits: Sequence[Edit], fixed: Collection[int] = ()) -> list[Edit]:
     """Return the edits with what follows from them; both start with the marker's position, ``fixed`` ones are kept.
 
@@ -55,117 +132,104 @@ def fix_agreement(words: Sequence[str], edits: Sequence[Edit], fixed: Collection
       does an article before a pronoun.
     - "[the song '] it'": a quotation mark whose partner is gone goes too.
     """
-    repaired = list(edits)
-    if not any(edit.op for edit in edits):
-        return repaired
-    for rule in (_drop_closing_quote, _stay_general, _own):
-        rule(words, repaired, fixed)
-    # These go by what the edits make of the words, which is laid out anew only where a rule has changed it.
-    tokens = _tokens(words, repaired)
-    for reading_rule in (_drop_double, _take_object_form, _agree, _choose_article):
-        tokens = reading_rule(tokens, words, repaired, fixed)
-    return repaired
+    sentence = _Sentence(words, edits, fixed)
+    if any(edit.op for edit in edits):
+        for rule in (
+            _drop_closing_quote,
+            _stay_general,
+            _own,
+            _drop_double,
+            _take_object_form,
+            _agree,
+            _choose_article,
+        ):
+            rule(sentence)
+    return sentence.edits
 
 
-def _drop_closing_quote(words: Sequence[str], edits: list[Edit], fixed: Collection[int]) -> None:
+def _drop_closing_quote(sentence: _Sentence) -> None:
+    words = sentence.words
     for position in range(2, len(words)):
-        if words[position] not in ("'", '"') or edits[position].op is not Op.KEEP:
+        if words[position] not in ("'", '"') or not sentence.is_kept(position) or position in sentence.fixed:
             continue
-        gone = find_run([edit.op for edit in edits], position - 1, GONE)
+        gone = find_run([edit.op for edit in sentence.edits], position - 1, GONE)
         marks = [at for at in range(gone.start, gone.stop) if words[at] == words[position]]
-        marks = [at for at in marks if not _is_inside(words, at)]
-        if len(marks) % 2 and not _is_inside(words, position) and position not in fixed:
-            _replace(edits, position, ())
+        if sum(not _is_inside(words, at) for at in marks) % 2 and not _is_inside(words, position):
+            sentence.replace(position)
 
 
-def _stay_general(words: Sequence[str], edits: list[Edit], _fixed: Collection[int]) -> None:
+def _stay_general(sentence: _Sentence) -> None:
     """Write the pronoun for "a data engineer" as they; "a king" tells, and the "A." of a name is no article."""
-    for run in _find_substitutes(edits):
-        phrase, article, noun = edits[run.start].phrase, words[run.start], words[run.start + 1 : run.start + 2]
+    for run in sentence.substitutes:
+        phrase, (article, *gone) = sentence.edits[run.start].phrase, sentence.words[run]
+        noun = "".join(sentence.words[run.start + 1 : run.start + 2])
         general = lexicon.GENERAL_PRONOUNS.get(phrase[-1])
-        if article not in ("a", "an") or general is None or not lexicon.SEXED_NOUNS.isdisjoint(words[run]):
-            continue
-        if noun and len(noun[0]) > 1 and is_word(noun[0]):
-            edits[run.start] = Edit(Op.SUBSTITUTE, (*phrase[:-1], general))
+        unknown = article in ("a", "an") and lexicon.SEXED_NOUNS.isdisjoint(gone)
+        if general is not None and unknown and len(noun) > 1 and is_word(noun):
+            sentence.set_phrase(run.start, (*phrase[:-1], general))
 
 
-def _drop_double(tokens: list[_Token], words: Sequence[str], edits: list[Edit], fixed: Collection[int]) -> list[_Token]:
+def _drop_double(sentence: _Sentence) -> None:
     """Drop one of two words alike that were brought together, and an article before a word that stands for its own."""
     index = 0
-    while index + 1 < len(tokens):
-        first, second = tokens[index], tokens[index + 1]
+    while index + 1 < len(sentence.tokens):
+        first, second = sentence.tokens[index : index + 2]
         alike = first.form == second.form and is_word(first.form)
         bare = first.form in lexicon.ARTICLES and second.form in lexicon.STAND_INS and second.new
-        if not (alike or bare):
-            index += 1
-            continue
         were_together = second.new == first.new and second.position - first.position <= (0 if first.new else 1)
         gone = second if alike and first.new else first
-        if were_together or (not gone.new and gone.position in fixed):
+        if not (alike or bare) or were_together or (not gone.new and gone.position in sentence.fixed):
             index += 1
-            continue
-        if gone.in_phrase is None:
-            _replace(edits, gone.position, ())
         else:
-            edit = edits[gone.position]
-            edits[gone.position] = Edit(edit.op, (*edit.phrase[: gone.in_phrase], *edit.phrase[gone.in_phrase + 1 :]))
-        tokens = _tokens(words, edits)
-    return tokens
+            sentence.rewrite(gone)
 
 
-def _own(words: Sequence[str], edits: list[Edit], fixed: Collection[int]) -> None:
+def _own(sentence: _Sentence) -> None:
     """Turn a pronoun that was brought in before "'s" into its possessive; the plural's bare apostrophe counts too."""
-    for run in _find_substitutes(edits):
-        phrase, mark = edits[run.start].phrase, _read_possessive(words, edits, run.stop)
+    for run in sentence.substitutes:
+        phrase, mark = sentence.edits[run.start].phrase, _read_possessive(sentence, run.stop)
         # The run before may have taken this one's phrase along with its mark.
-        if not phrase or phrase[-1] not in lexicon.POSSESSIVES or not mark or any(at in fixed for at in mark):
+        if not phrase or phrase[-1] not in lexicon.POSSESSIVES or not mark or any(at in sentence.fixed for at in mark):
             continue
         before_noun, alone = lexicon.POSSESSIVES[phrase[-1]]
-        after = next((token.form for token in _tokens(words, edits) if token.position > mark[-1]), "?")
-        edits[run.start] = Edit(Op.SUBSTITUTE, (*phrase[:-1], before_noun if is_word(after) else alone))
+        after = next((token.form for token in sentence.tokens if token.position > mark[-1]), "?")
+        sentence.set_phrase(run.start, (*phrase[:-1], before_noun if is_word(after) else alone))
         for at in mark:
-            _replace(edits, at, ())
+            sentence.replace(at)
 
 
-def _read_possessive(words: Sequence[str], edits: Sequence[Edit], at: int) -> range:
+def _read_possessive(sentence: _Sentence, at: int) -> range:
     """Return the kept positions from ``at`` on that make what stands before them an owner; none where it is not."""
-    if at >= len(words) or words[at] not in lexicon.APOSTROPHES or edits[at].op is not Op.KEEP:
+    words = sentence.words
+    if at >= len(words) or words[at] not in lexicon.APOSTROPHES or not sentence.is_kept(at):
         return range(0)
-    if at + 1 < len(words) and words[at + 1] == "s" and edits[at + 1].op is Op.KEEP:
+    after = "".join(words[at + 1 : at + 2])
+    if after == "s" and sentence.is_kept(at + 1):
         return range(at, at + 2)
     # "the Stones' hit", but not "in 'Help'" nor "the Stones've".
     opened = sum(word in lexicon.APOSTROPHES and not _is_inside(words, index) for index, word in enumerate(words[:at]))
-    bare = words[at - 1].endswith("s") and not opened and at + 1 < len(words) and words[at + 1] not in lexicon.SUFFIXES
+    bare = words[at - 1].endswith("s") and not opened and after and after not in lexicon.SUFFIXES
     return range(at, at + 1) if bare else range(0)
 
 
-def _take_object_form(
-    tokens: list[_Token], words: Sequence[str], edits: list[Edit], fixed: Collection[int]
-) -> list[_Token]:
+def _take_object_form(sentence: _Sentence) -> None:
     """Write a pronoun that was brought in after a preposition as its object."""
-    wrong = [
-        token
-        for before, token in pairwise(tokens)
-        if token.form in lexicon.OBJECT_FORMS and token.new and before.form in lexicon.OBJECT_PREPOSITIONS
-    ]
-    for token in wrong:
-        _rewrite(edits, token, lexicon.OBJECT_FORMS[token.form], fixed)
-    return _tokens(words, edits) if wrong else tokens
+    for before, token in list(pairwise(sentence.tokens)):
+        if token.form in lexicon.OBJECT_FORMS and token.new and before.form in lexicon.OBJECT_PREPOSITIONS:
+            sentence.rewrite(token, lexicon.OBJECT_FORMS[token.form])
 
 
-def _agree(tokens: list[_Token], words: Sequence[str], edits: list[Edit], fixed: Collection[int]) -> list[_Token]:
+def _agree(sentence: _Sentence) -> None:
     """Make be, have and do agree with each pronoun that was brought in beside them."""
-    for number in range(sum(len(edit.phrase) for edit in edits)):
+    for number in range(sum(len(edit.phrase) for edit in sentence.edits)):
         # A verb that is written anew may move into the pronoun's phrase: each pronoun is looked at afresh.
+        tokens = sentence.tokens
         pronouns = [index for index, token in enumerate(tokens) if token.form in _WRONG_VERBS and token.new]
         if number >= len(pronouns):
             break
-        index = pronouns[number]
-        verb = _find_verb_before(tokens, index) or _find_verb_after(tokens, index)
+        verb = _find_verb_before(tokens, pronouns[number]) or _find_verb_after(tokens, pronouns[number])
         if verb is not None:
-            _rewrite(edits, *verb, fixed)
-            tokens = _tokens(words, edits)
-    return tokens
+            sentence.rewrite(*verb)
 
 
 def _find_verb_before(tokens: Sequence[_Token], index: int) -> tuple[_Token, str] | None:
@@ -198,20 +262,14 @@ def _form_at(tokens: Sequence[_Token], index: int) -> str:
     return tokens[index].form if index < len(tokens) else ""
 
 
-def _choose_article(
-    tokens: list[_Token], words: Sequence[str], edits: list[Edit], fixed: Collection[int]
-) -> list[_Token]:
+def _choose_article(sentence: _Sentence) -> None:
     """Make a or an agree with the word that follows, where an edit brought the two together."""
-    for index in range(len(tokens) - 1):
-        article, after = tokens[index], tokens[index + 1]
-        if article.form not in ("a", "an"):
-            continue
+    for index in range(len(sentence.tokens) - 1):
+        article, after = sentence.tokens[index : index + 2]
         were_together = not article.new and not after.new and after.position == article.position + 1
-        right = None if were_together else _find_article(after.form)
+        right = _find_article(after.form) if article.form in ("a", "an") and not were_together else None
         if right is not None and right != article.form:
-            _rewrite(edits, article, right, fixed)
-            tokens = _tokens(words, edits)
-    return tokens
+            sentence.rewrite(article, right)
 
 
 def _find_article(form: str) -> str | None:
@@ -234,39 +292,3 @@ def _find_article(form: str) -> str | None:
 def _is_inside(words: Sequence[str], at: int) -> bool:
     """Return whether the apostrophe at ``at`` is part of a word: band's, don't."""
     return words[at] in lexicon.APOSTROPHES and at + 1 < len(words) and words[at + 1] in lexicon.SUFFIXES
-
-
-def _tokens(words: Sequence[str], edits: Sequence[Edit]) -> list[_Token]:
-    """Return what the edits make of ``words``, without the marker."""
-    tokens = []
-    for position, (word, edit) in enumerate(zip(words, edits, strict=True)):
-        if position and edit.op not in GONE:
-            tokens.append(_Token(word, position))
-        if edit.phrase:
-            tokens += [_Token(form, position, index) for index, form in enumerate(edit.phrase)]
-    return tokens
-
-
-def _rewrite(edits: list[Edit], token: _Token, form: str, fixed: Collection[int]) -> None:
-    """Write ``token`` as ``form``, be it a kept word or one of a phrase."""
-    edit = edits[token.position]
-    if token.in_phrase is not None:
-        phrase = (*edit.phrase[: token.in_phrase], form, *edit.phrase[token.in_phrase + 1 :])
-        edits[token.position] = Edit(edit.op, phrase)
-    elif token.position not in fixed:
-        _replace(edits, token.position, (form,))
-
-
-def _find_substitutes(edits: Sequence[Edit]) -> list[slice]:
-    """Return the runs of SUBSTITUTEs that have a phrase."""
-    return [run for run in find_runs([edit.op for edit in edits], (Op.SUBSTITUTE,)) if edits[run.start].phrase]
-
-
-def _replace(edits: list[Edit], at: int, phrase: tuple[str, ...]) -> None:
-    """Put ``phrase`` in the place of a kept word; neighbouring SUBSTITUTEs become one run, their phrases in order."""
-    edits[at] = Edit(Op.SUBSTITUTE, phrase + edits[at].phrase)
-    run = find_run([edit.op for edit in edits], at, (Op.SUBSTITUTE,))
-    if any(edit.phrase for edit in edits[run]):
-        substitute_run(edits, run)
-    else:
-        edits[at] = DELETE

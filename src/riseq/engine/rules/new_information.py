@@ -2,14 +2,14 @@
 
 Where the network is told to be grounded this is a law: no content word goes unless the dialogue said it, by its stem or
 as an acronym, or it is an ordinary word before a noun that the dialogue said ("the [new] iPhone"). Else it is a guard:
-a phrase is looked at again where none of its content words stands anywhere in the dialogue, "the weather like in
-Nairobi [in July]", and goes if the network is sure. Where a dialogue has questions only, its answers were heard but
-are not here, and a word's absence says nothing: there the guard stands back, and the law does not.
+a phrase of which the dialogue said no content word, "the weather like in Nairobi [in July]", goes if the network is
+sure. Where a dialogue has questions only, a word's absence says nothing: there the guard stands back, not the law.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from itertools import takewhile
 
 from riseq.core.edits import GONE, Op, Ops, find_runs, set_run, split_run
 from riseq.engine.backends import ScoreArray
@@ -46,12 +46,9 @@ def _is_licensed(index: int, stop: int, words: Sequence[str], names: Sequence[bo
     """Return whether an unsaid word is short for a said name, or stands before a said noun and is no news."""
     if dialogue.spells_out(words[index]):
         return True
-    head = index
-    while head + 1 < stop and is_content(words[head + 1]):
-        head += 1
-    if head == index or is_number(words[index]) or names[index] > names[head]:
-        return False
-    return dialogue.says_head(words[head], words[index:head])
+    head = index + sum(1 for _ in takewhile(is_content, words[index + 1 : stop]))
+    news = head == index or is_number(words[index]) or names[index] > names[head]
+    return not news and dialogue.says_head(words[head], words[index:head])
 
 
 def keep_new_information(
@@ -59,16 +56,14 @@ def keep_new_information(
 ) -> None:
     """Keep, in place, each phrase that would go though only the question says it.
 
-    It goes all the same where the edits of its content words are on average ``sureness`` better than keeping them, by
-    their log-odds.
+    It goes all the same where its content words' edits are on average ``sureness`` better, by log-odds, than keeping.
     """
     for phrase in find_phrases(ops, words):
         content = [index for index in range(phrase.start, phrase.stop) if is_content(words[index])]
-        if not content:
-            continue
-        better = scores_WE[content, [ops[index] for index in content]] - scores_WE[content, Op.KEEP]
-        if better.mean() < sureness and not any(words[index] in dialogue for index in content):
-            set_run(ops, phrase, Op.KEEP)
+        if content and not any(words[index] in dialogue for index in content):
+            better = scores_WE[content, [ops[index] for index in content]] - scores_WE[content, Op.KEEP]
+            if better.mean() < sureness:
+                set_run(ops, phrase, Op.KEEP)
 
 
 def find_phrases(ops: Ops, words: Sequence[str], front: bool = False) -> Iterator[slice]:

@@ -38,6 +38,9 @@ class _Candidate(NamedTuple):
         return meant[-len(self.stems) :] == self.stems or partly.get(self.part, False)
 
 
+_Pair = tuple[_Candidate, _Candidate]
+
+
 def keep_candidates(ops: Ops, words: Sequence[str], phrases: Sequence[Sequence[str]], dialogue: DialogueWords) -> None:
     """Keep, in place, each phrase that would go though it names one of two alike that the dialogue has in sight.
 
@@ -52,18 +55,14 @@ def keep_candidates(ops: Ops, words: Sequence[str], phrases: Sequence[Sequence[s
         clear = not stay.isdisjoint(meant) or not lexicon.JOINTS.isdisjoint(words[phrase])
         if not meant or part or clear or (new and lexicon.PRONOUNS.isdisjoint(new)):
             continue
-        if any(_is_unclear(meant, *pair, stems, new, dialogue) for pair in _find_pairs(dialogue.context)):
+        if any(_is_unclear(meant, pair, stems, new, dialogue) for pair in _find_pairs(dialogue.context)):
             set_run(ops, phrase, Op.KEEP)
 
 
 def _is_unclear(
-    meant: tuple[str, ...],
-    one: _Candidate,
-    other: _Candidate,
-    question: Sequence[str],
-    new: Sequence[str],
-    dialogue: DialogueWords,
+    meant: tuple[str, ...], pair: _Pair, question: Sequence[str], new: Sequence[str], dialogue: DialogueWords
 ) -> bool:
+    one, other = pair
     if one.is_meant(meant) == other.is_meant(meant) or one[1:3] != other[1:3]:
         return False
     own, rival = (one.stems, other.stems) if one.is_meant(meant) else (other.stems, one.stems)
@@ -75,7 +74,7 @@ def _is_unclear(
     return not (picked or told) and set(rival).isdisjoint(question)
 
 
-def _find_pairs(context: Sequence[str]) -> Iterator[tuple[_Candidate, _Candidate]]:
+def _find_pairs(context: Sequence[str]) -> Iterator[_Pair]:
     """Yield each two that stand side by side in sight."""
     skipped = lexicon.DETERMINERS | lexicon.PREPOSITIONS
     for text in context[-_IN_SIGHT:]:
