@@ -153,9 +153,9 @@ def test_the_guard_can_be_switched_off(folder: Path) -> None:
     engine = load(folder, replace(HAND, sureness=50.0))
     examples = [one for one in make_examples(40) if one.context]
     context = ["A statement."]
-    guarded = [engine(one.question, context).text for one in examples]
-    free = [engine(one.question, context, guard=False).text for one in examples]
-    assert free == [load(folder, None)(one.question, context).text for one in examples]
+    guarded = [engine(one.question, context, grounded=False).text for one in examples]
+    free = [engine(one.question, context, grounded=False, guard=False).text for one in examples]
+    assert free == [load(folder, None)(one.question, context, grounded=False).text for one in examples]
     assert sum(len(a) > len(b) for a, b in zip(guarded, free, strict=True)) > 10
     with pytest.raises(InputError, match="guard is 1, expected True or False"):
         engine("Why?", guard=1)  # type: ignore[arg-type]
