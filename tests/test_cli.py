@@ -263,7 +263,7 @@ class TestEvaluate:
         told = json.loads(shell("evaluate", "-s", "origin", "-d", suite, "--json").out)
         assert (told["n"], told["kept"], told["right"], told["phenomena"]["thing"]["right"]) == (2, 100, 50, 0)
         header, *shown = shell("evaluate", "-s", "origin", "-d", suite).out.splitlines()
-        assert header.split() == ["phenomenon", "n", "kept", "shortened", "clean", "right", "exact"]
+        assert header.split() == ["phenomenon", "n", "kept", "shortened", "clean", "right", "exact", "%"]
         assert shown[-1].split() == ["all", "2", "100.0", "50.0", "100.0", "50.0", "50.0"]
 
     def test_predictions_stand_beside_their_targets(self, shell: Shell, questions: Path, tmp_path: Path) -> None:

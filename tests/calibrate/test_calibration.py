@@ -69,6 +69,7 @@ def test_everyday_cases_say_what_is_right_and_targets_when_to_stop(engine: Simpl
     assert set(found.reliability) == {"all", "suite"}
     assert sum(found.reliability["all"].counts) == len(everyday), "the usual way alone is shown"
     assert {row["set"] for row in found.facts["later"]} == {"dev"}
+    assert found.facts["passes"]["second_passes_before"] > 60, "both say when another pass changes something"
     assert found.calibration.untouched == 1.0, "every question may stay as it is here"
 
 

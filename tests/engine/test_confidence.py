@@ -103,7 +103,7 @@ def test_below_min_confidence_a_milder_form_is_taken(folder: Path) -> None:
     assert {one.reason is None for one in strict} == {True, False}
     assert all(one.text == one.question for one in load(folder, None).batch(asked, min_confidence=0.1))
     several = engine(asked[0].question, asked[0].context, min_confidence=1.0, n_best=20)
-    assert {several.text, plain[0].text} <= {one.text for one in several.alternatives}
+    assert several.text in [one.text for one in several.alternatives]
     assert type(several).from_dict(several.to_dict()) == several
 
 
@@ -153,9 +153,9 @@ def test_the_guard_can_be_switched_off(folder: Path) -> None:
     engine = load(folder, replace(HAND, sureness=50.0))
     examples = [one for one in make_examples(40) if one.context]
     context = ["A statement."]
-    guarded = [engine(one.question, context).text for one in examples]
-    free = [engine(one.question, context, guard=False).text for one in examples]
-    assert free == [load(folder, None)(one.question, context).text for one in examples]
+    guarded = [engine(one.question, context, grounded=False).text for one in examples]
+    free = [engine(one.question, context, grounded=False, guard=False).text for one in examples]
+    assert free == [load(folder, None)(one.question, context, grounded=False).text for one in examples]
     assert sum(len(a) > len(b) for a, b in zip(guarded, free, strict=True)) > 10
     with pytest.raises(InputError, match="guard is 1, expected True or False"):
         engine("Why?", guard=1)  # type: ignore[arg-type]

@@ -1,9 +1,9 @@
 """Fits a network's confidence, its stopping and its guard to questions that it was not trained on.
 
 The confidence is that a person accepts the text, as everyday cases tell (``riseq.metrics.behaviour``); without any,
-that it is the target. Stopping and guard are fitted to the sets with targets. What is fitted is never scored on what it
-was fitted to: each dialogue's probabilities are those of a model of the other four fifths of them. The few thresholds
-are chosen on the same sets, so a test set is where they are to be judged.
+that it is the target. The guard and the margin of later passes are fitted to the sets with targets. What is fitted is
+never scored on what it was fitted to: each dialogue's probabilities are those of a model of the other four fifths of
+them. The few thresholds are chosen on the same sets, so a test set is where they are to be judged.
 """
 
 from __future__ import annotations
@@ -144,9 +144,10 @@ class _Runner:
         self._engine = Simplifier(backend, simplifier.pieces, simplifier.phrases, window=simplifier.window)
 
     def run(self, name: str, calibration: Calibration, title: str, **options: Unpack[ControlOptions]) -> list[Draft]:
-        """Return the drafts of one set under ``calibration``."""
+        """Return the drafts of one set under ``calibration``; targets are the benchmark's, and asked for its way."""
         self._engine.calibration = calibration
-        drafts = self._engine.follow([case.example for case in self.sets[name]], Controls.of(**options))
+        controls = Controls.of(Controls(grounded=name in self.everyday), **options)
+        drafts = self._engine.follow([case.example for case in self.sets[name]], controls)
         if self._track is not None:
             drafts = self._track(drafts, len(self.sets[name]), f"{title} {name}")
         return list(drafts)
@@ -210,7 +211,7 @@ class _Row(NamedTuple):
 def _fit_again(runner: _Runner, patient: Calibration) -> tuple[Calibration, dict[str, Any]]:
     """Return the calibration that takes a pass only where it is likely to change the text."""
     rows = []
-    for name in runner.with_targets:
+    for name in runner.sets:
         for case, draft in zip(runner.sets[name], runner.run(name, patient, "stopping"), strict=True):
             for number in range(min(len(draft.steps), MAX_PASSES - 1)):
                 features = list_features(draft.pass_features[number : number + 1], draft.features)
@@ -222,7 +223,7 @@ def _fit_again(runner: _Runner, patient: Calibration) -> tuple[Calibration, dict
         none = {"second_passes_before": len(outcomes), "second_passes_after": 0, "saved": 1.0, "changed_by_second": 0}
         return replace(patient, again=_SILENT, enough=_NEVER), {**none, "same": 1.0}
     likely = cross_fit(inputs, outcomes, folds, RIDGE)
-    first = {name: np.array([row.set == name and row.number == 0 for row in rows]) for name in runner.with_targets}
+    first = {name: np.array([row.set == name and row.number == 0 for row in rows]) for name in runner.sets}
     known = {name: (likely[which], outcomes[which]) for name, which in first.items() if which.any()}
     enough = min(_find_threshold(*pair, len(runner.sets[name])) for name, pair in known.items())
     fitted = replace(patient, again=Logistic(*fit_logistic(inputs, outcomes, RIDGE)), enough=enough)
@@ -233,7 +234,7 @@ def _fit_again(runner: _Runner, patient: Calibration) -> tuple[Calibration, dict
         "second_passes_after": int(taken.sum()),
         "saved": 1 - float(taken.mean()),
         "changed_by_second": int(outcomes[second].sum()),
-        "same": 1 - int(outcomes[second][~taken].sum()) / sum(len(runner.sets[name]) for name in first),
+        "same": 1 - int(outcomes[second][~taken].sum()) / sum(map(len, runner.sets.values())),
     }
     return fitted, gate
 
