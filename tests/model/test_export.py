@@ -79,8 +79,9 @@ def test_int8_keeps_no_matrix_in_float32_but_the_small_ones(base: Path) -> None:
     for name in (LAYOUT.encoder, LAYOUT.phraser):
         weights = onnx.load(folder / name).graph.initializer
         wide = [tuple(weight.dims) for weight in weights if weight.data_type == onnx.TensorProto.FLOAT]
-        # The positions and the edit head; a table of pieces would have 96 rows, a layer's matrix at least 32 columns.
-        assert {shape for shape in wide if len(shape) == 2} <= {(512, 32), (2, 32), (32, 4), (16, 32)}
+        # The positions, the edit head and the pieces' scales; a table of pieces or a layer's matrix has 32 columns.
+        scales = (len(make_pieces("bert")), 1)
+        assert {shape for shape in wide if len(shape) == 2} <= {(512, 32), (2, 32), (32, 4), (16, 32), scales}
 
 
 def test_the_folder_carries_card_phrases_vocabulary_and_facts(base: Path) -> None:

@@ -1,0 +1,59 @@
+"""A run goes on from a model: a checkpoint, an exported one, or one that ships."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from riseq import hub
+from riseq.model.checkpoint import Checkpoint
+from riseq.model.export import export_checkpoint
+from riseq.train.loop import train
+from riseq.train.processes import Processes
+from riseq.train.rise import RiseTask
+from riseq.train.settings import RiseSettings
+from riseq.types import InputError
+from tiny_model import save_tiny
+
+Make = Callable[..., RiseSettings]
+
+
+def make_begun(make_settings: Make) -> Checkpoint:
+    """Return a network over the tiny world's phrases, no two of whose tensors are equal."""
+    task = RiseTask(make_settings(), Processes())
+    with torch.no_grad():
+        for parameter in task.network.parameters():
+            parameter.add_(0.05 * torch.randn_like(parameter))
+    return Checkpoint(task.network, task.lexicon.phrases, task.lexicon.pieces, {})
+
+
+def test_a_run_starts_from_a_checkpoint_an_export_and_what_ships(
+    make_settings: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = make_begun(make_settings)
+    checkpoint = save_tiny(tmp_path / "checkpoint", begun)
+    shipped = tmp_path / "models" / "default"
+    export_checkpoint(begun, shipped, "", "int8")
+    monkeypatch.setattr(hub, "find_default_model", lambda: shipped)
+    expected = begun.network.state_dict()
+    for start in (str(checkpoint), str(shipped), "default"):
+        # The encoder and the phrases are the start's own: a backbone is not asked for.
+        settings = make_settings(start=start, backbone="nowhere", grounded=True, min_count=9, epochs=1)
+        task = RiseTask(settings, Processes())
+        assert task.lexicon.phrases == begun.phrases
+        state = task.network.state_dict()
+        assert not state.pop("conditions.weight").any()
+        for name, tensor in state.items():
+            assert (tensor - expected[name]).abs().max() <= 0.02 * expected[name].abs().max(), name
+    assert (train(settings, tmp_path / "run").folder / "network.safetensors").is_file()
+
+
+def test_a_start_of_another_shape_is_told(make_settings: Make, tmp_path: Path) -> None:
+    checkpoint = save_tiny(tmp_path / "checkpoint", make_begun(make_settings))
+    with pytest.raises(InputError, match="checkpoint: decoder_layers is 1, the run's 2"):
+        RiseTask(make_settings(start=str(checkpoint), decoder_layers=2), Processes())
+    with pytest.raises(InputError, match="no such folder"):
+        RiseTask(make_settings(start=str(tmp_path / "nowhere")), Processes())
