@@ -17,7 +17,7 @@ from riseq.engine.decisions import choose_phrases, decide, find_row_spans
 from riseq.engine.drafts import Choice, Draft, gather, start
 from riseq.engine.rules.neighbours import substitute_subject
 from riseq.model import inputs as collate
-from riseq.model.inputs import SpanBatch
+from riseq.model.inputs import Condition, SpanBatch
 from tiny_model import PHRASES, make_pieces
 
 PIECES = make_pieces("bert")
@@ -226,7 +226,8 @@ def test_the_guard_needs_answers_and_says_how_sure() -> None:
         (("The bands were a hit.",), 2.0, True),
         (("What film was it?",), 2.0, True),
     ):
-        (ops,) = decide(scores, [start(QUESTION, context, PIECES, 512)], 0.0, sureness)
+        draft = start(QUESTION, context, PIECES, 512, condition=Condition.UNKNOWN)
+        (ops,) = decide(scores, [draft], 0.0, sureness)
         assert (ops[4:7] == [Op.DELETE] * 3) == goes, (context, sureness)
         assert goes or not any(ops)
 

@@ -15,7 +15,7 @@ from riseq.text.words import forms
 
 MALALA = ["Who is Malala Yousafzai?", "A Pakistani activist for girls' education."]
 PRIZE = "When did Malala Yousafzai win the Nobel Prize?"
-NOLAN = ["Which films did Christopher Nolan direct?", "Among others Memento, Inception and Oppenheimer."]
+NOLAN = ["Which films did Christopher Nolan direct?", "Many; his latest is Oppenheimer."]
 OSCAR = "Did Christopher Nolan win an Oscar for Oppenheimer?"
 
 

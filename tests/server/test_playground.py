@@ -36,7 +36,7 @@ from riseq.server.engines import DummyEngine, Engine, SimplifierEngine
 from riseq.server.run import listen
 from riseq.server.settings import Settings
 
-FILMS = ["Which films did Christopher Nolan direct?", "Among others Memento, Inception and Oppenheimer."]
+FILMS = ["Which films did Christopher Nolan direct?", "Many; his latest is Oppenheimer."]
 OSCAR = "Did Christopher Nolan win an Oscar for Oppenheimer?"
 WAIT_MS = 10_000
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")

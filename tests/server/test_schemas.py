@@ -60,7 +60,7 @@ def test_a_result_has_each_pass_with_the_text_it_began_with() -> None:
     out = write_result(result)
     assert [(step["before"], step["text"]) for step in out["steps"]] == [("a b c", "b c"), ("b c", "c")]
     assert out["steps"][0]["edits"] == [
-        {"op": "delete", "start": 0, "end": 1, "old": "a", "new": "", "probability": 0.5}
+        {"op": "delete", "start": 0, "end": 1, "old": "a", "new": "", "probability": 0.5, "refers_to": None}
     ]
     assert out["steps"][1]["edits"][0]["probability"] is None
     assert (out["truncated"], out["confidence"], out["probability"], out["changed"]) == (True, 0.9, 0.8, True)

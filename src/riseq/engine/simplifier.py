@@ -91,11 +91,11 @@ class Simplifier:
         ``context`` has strings, messages with role and content, (speaker, text) or (question, answer) pairs; see
         ``riseq.data.dialogue``. ``strength`` shifts the log-probability of keeping a word against the other edits: 0
         returns the question unchanged, 0.5 takes the network's own choices, 1 gives the shortest form; a higher one
-        never keeps more words in the first pass. ``protect`` names words that are left as they are wherever they
-        stand. ``n_best`` above 1 fills the result's ``alternatives``. ``max_passes`` is the engine's where it is None.
-        ``grounded``, the default, drops only what the dialogue has said; without it ``guard`` keeps what only the
-        question says unless the network is sure that it may go. ``pronouns`` has those that people go by. Below
-        ``min_confidence`` a milder form is returned, at last the question; ``reason`` says so.
+        never keeps more words in the first pass, where not grounded. ``protect`` names words that are left as they are
+        wherever they stand. ``n_best`` above 1 fills the result's ``alternatives``. ``max_passes`` is the engine's
+        where it is None. ``grounded``, the default, drops only what the dialogue has said; without it ``guard`` keeps
+        what only the question says unless the network is sure that it may go. ``pronouns`` has those that people go by.
+        Below ``min_confidence`` a milder form is returned, at last the question; ``reason`` says so.
         """
         return self._edit([read_item((question, context))], Controls.of(controls, **options))[0]
 
