@@ -130,7 +130,7 @@ def bench(
 
 def _send(backend: TorchBackend, drafts: Sequence[Draft], engine: Simplifier) -> Inputs:
     batch = gather(drafts, engine.pieces)
-    arrays = (batch.ids_BL, batch.types_BL, batch.mask_BL, batch.firsts_BW[:, :-1])
+    arrays = (batch.ids_BL, batch.types_BL, batch.mask_BL, batch.firsts_BW[:, :-1], batch.condition_B)
     return Inputs(*(backend.put(array) for array in arrays))
 
 

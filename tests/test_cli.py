@@ -95,7 +95,8 @@ class TestSimplify:
         first, second = map(json.loads, outcome.out.splitlines())
         assert outcome.code == 0
         edit = {"op": "substitute", "start": 9, "end": 14, "old": "Alien", "new": "it"}
-        first["steps"][0]["edits"][0].pop("probability", None)  # the trained system has one
+        for name in ("probability", "refers_to"):  # the trained system has them
+            first["steps"][0]["edits"][0].pop(name, None)
         assert first == {
             "id": "film",
             "context": ["Who directed Alien?"],
@@ -175,7 +176,8 @@ class TestControls:
         assert (outcome.code, outcome.err) == (0, "")
         assert lines[1] == "pass 1      When was [-Alien-]{+it+} released?"
         assert lines[2].endswith("%  substitute Alien → it")
-        assert lines[3] == "result      When was it released?"
+        assert lines[3].strip() == 'refers to "Alien" (utterance 1)'
+        assert lines[4] == "result      When was it released?"
 
     def test_explain_takes_them(self, shell: Shell) -> None:
         assert "nothing to edit" in shell("explain", *self.QUESTION, "--strength", "0").out

@@ -33,6 +33,6 @@ def test_bench_prints_the_speed_for_people_and_as_json(
 def test_without_examples_a_file_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("riseq.hub.find_examples", list)
+    monkeypatch.setattr("riseq.cli.find_examples", list)
     assert main(["bench"]) == 2
     assert "name a file with --data" in capsys.readouterr().err

@@ -59,7 +59,7 @@ def test_alternatives_go_from_milder_to_stronger(shipped: Simplifier) -> None:
     result = shipped(OSCAR, NOLAN, n_best=4)
     texts = [one.text for one in result.alternatives]
     assert texts[0] == OSCAR
-    assert {"Did he win an Oscar for Oppenheimer?", "Did Christopher Nolan win an Oscar?", result.text} <= set(texts)
+    assert {"Did he win an Oscar for Oppenheimer?", result.text} <= set(texts)
 
 
 def test_the_everyday_examples_still_come_out_as_shown(shipped: Simplifier, root: Path) -> None:

@@ -65,7 +65,8 @@ def test_a_client_simplifies_and_explains(model: Path, simplifier: Simplifier, r
             assert properties[one.name]["description"] == one.metadata["help"]
     plain, messages, kept, protected, explained, once, no_role, too_strong, no_context, again = answers
     expected = simplifier(question, context)
-    content = {"text": texts[place], "changed": True, "confidence": expected.confidence, "alternatives": []}
+    content = {"text": texts[place], "changed": True, "confidence": expected.confidence}
+    content |= {"reason": None, "alternatives": []}
     assert plain.structured_content == messages.structured_content == again.structured_content == content
     assert kept.structured_content is not None
     assert kept.structured_content["text"] == question

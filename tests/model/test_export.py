@@ -237,5 +237,5 @@ def test_the_command_line_tells_a_folder_without_a_checkpoint(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["export", str(tmp_path), str(tmp_path / "out")]) == 2
-    assert "no config.json; expected a riseq model's folder" in capsys.readouterr().err
+    assert "no config.json; expected the folder of a riseq model" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

@@ -83,8 +83,8 @@ def test_a_second_run_into_the_folder_is_refused_and_resume_goes_on(run: Run, re
     [
         (["--set", "lr"], "--set 'lr': expected name=value"),
         (["--set", "speed=3"], "no setting is called 'speed'"),
-        (["--set", "backbone=a/b/c"], "a/b/c: no such folder; `hf download"),
-        (["--set", "backbone=weights/nowhere"], "weights/nowhere: no such folder; `hf download"),
+        (["--set", "backbone=a/b/c"], "a/b/c: no such folder, expected a folder with an encoder"),
+        (["--set", "backbone=weights/nowhere"], "weights/nowhere: no such folder; a path like this is not looked for"),
         (["--set", "system=gpt"], "system: 'gpt'; expected one of rise, trans++, qgdiv, querysim"),
         (["--set", "train=[nope]"], "nope: no such file"),
         (["--resume", "maybe"], "'maybe' is not one of 'auto', 'none'"),

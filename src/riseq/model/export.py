@@ -148,7 +148,8 @@ def _write(
         verbose=False,
     )
     assert program is not None
-    model, made = program.model_proto, program.model_proto.graph
+    model = program.model_proto  # a new one each time it is asked for
+    made = model.graph
     # The exporter notes where each node came from, with the paths of this machine.
     for part in (model, made, *made.node, *made.value_info, *made.initializer, *made.input, *made.output):
         del part.metadata_props[:]
