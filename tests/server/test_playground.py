@@ -188,9 +188,9 @@ def last_request(page: Page, action: Callable[[], object]) -> dict[str, Any]:
 
 def test_the_first_example_is_there_at_once(open_page: Open, keep_picture: Callable[[Page, str], None]) -> None:
     page = open_page()
-    expect_answer(page, "Did he win an Oscar?")
+    expect_answer(page, "Did he win an Oscar for it?")
     expect(page.locator("#model")).to_contain_text("int8")
-    expect(page.locator("mark")).to_have_text("he")
+    expect(page.locator("mark")).to_have_text(["he", "it"])
     keep_picture(page, "desktop")
 
 
@@ -274,10 +274,10 @@ def test_lines_pasted_into_the_new_turn_become_turns(open_page: Open) -> None:
 
 def test_the_slider_answers_while_it_moves(open_page: Open) -> None:
     page = open_page()
-    expect_answer(page, "Did he win an Oscar?")
+    expect_answer(page, "Did he win an Oscar for it?")
     body = last_request(page, lambda: page.locator("#strength").fill("0.2"))
     assert body["strength"] == 0.2
-    expect_answer(page, OSCAR)
+    expect_answer(page, "Did he win an Oscar for Oppenheimer?")
     expect(page.locator("#strength-value")).to_have_text("0.20")
     # The button stays down: what is seen is seen during the slide.
     box = page.locator("#strength").bounding_box()
@@ -286,7 +286,7 @@ def test_the_slider_answers_while_it_moves(open_page: Open) -> None:
     page.mouse.move(box["x"] + box["width"] * 0.2, middle)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.7, middle, steps=4)
-    expect_answer(page, "Did he win an Oscar?")
+    expect_answer(page, "Did he win an Oscar for it?")
     page.mouse.up()
     page.click("#strength-reset")
     expect(page.locator("#strength-value")).to_have_text("0.50")
@@ -294,13 +294,13 @@ def test_the_slider_answers_while_it_moves(open_page: Open) -> None:
 
 def test_a_clicked_word_is_protected_until_it_is_clicked_again(open_page: Open) -> None:
     page = open_page()
-    expect_answer(page, "Did he win an Oscar?")
+    expect_answer(page, "Did he win an Oscar for it?")
     word = page.get_by_role("button", name="Oppenheimer", exact=True)
     assert last_request(page, word.click)["protect"] == ["Oppenheimer"]
     expect(word).to_have_attribute("aria-pressed", "true")
     expect_answer(page, "Did he win an Oscar for Oppenheimer?")
     assert "protect" not in last_request(page, word.click)
-    expect_answer(page, "Did he win an Oscar?")
+    expect_answer(page, "Did he win an Oscar for it?")
 
 
 def test_an_edit_tells_its_probability_on_hover_and_on_focus(open_page: Open) -> None:
@@ -317,7 +317,7 @@ def test_an_edit_tells_its_probability_on_hover_and_on_focus(open_page: Open) ->
     page.mouse.move(0, 0)
     expect(tip).to_be_hidden()
     edits.nth(1).focus()
-    expect(tip).to_contain_text(re.compile(r"Dropped: for Oppenheimer\s*[1-9][0-9]?% probable"))
+    expect(tip).to_contain_text(re.compile(r"Replaced: Oppenheimer → it\s*[1-9][0-9]?% probable"))
     page.keyboard.press("Escape")
     expect(tip).to_be_hidden()
 
@@ -342,7 +342,7 @@ def test_an_edit_lights_up_what_it_refers_to_by_mouse_and_by_keyboard(open_page:
 
 def test_other_forms_are_listed_from_mild_to_strong_and_can_be_shown(open_page: Open, engine: Engine) -> None:
     page = open_page()
-    expect_answer(page, "Did he win an Oscar?")
+    expect_answer(page, "Did he win an Oscar for it?")
     forms = page.locator("#forms .form-text > span:first-child")
     expect(forms.first).to_have_text(OSCAR)
     assert len(forms.all_inner_texts()) > 2
@@ -381,7 +381,7 @@ def test_a_refused_question_says_why_and_the_next_one_works(
     open_page: Open, keep_picture: Callable[[Page, str], None]
 ) -> None:
     page = open_page()
-    expect_answer(page, "Did he win an Oscar?")
+    expect_answer(page, "Did he win an Oscar for it?")
     page.fill("#question", "Why? " * 1_000)
     notice = page.locator("#notice")
     expect_state(page, "error")
@@ -389,7 +389,7 @@ def test_a_refused_question_says_why_and_the_next_one_works(
     expect(notice).to_contain_text("Request ")
     expect(page.locator("#answer-note")).to_contain_text("The last answer")
     page.fill("#question", OSCAR)
-    expect_answer(page, "Did he win an Oscar?")
+    expect_answer(page, "Did he win an Oscar for it?")
     expect(notice).to_be_hidden()
     page.route("**/v1/simplify", lambda route: route.fulfill(status=500, body="<h1>Oops</h1>"))
     page.fill("#question", OSCAR + "?")
@@ -422,7 +422,7 @@ def test_a_server_that_goes_and_comes_back_answers_what_was_typed_meanwhile(
 
 def test_a_busy_server_is_asked_again_when_it_says(open_page: Open) -> None:
     page = open_page()
-    expect_answer(page, "Did he win an Oscar?")
+    expect_answer(page, "Did he win an Oscar for it?")
     times: list[float] = []
 
     def refuse_once(route: Route) -> None:
@@ -448,7 +448,7 @@ def test_an_older_answer_never_stands_over_a_newer_one(open_page: Open, aborts: 
     page = open_page(script=script)
     called_off: list[Request] = []
     page.on("requestfailed", lambda request: called_off.append(request))
-    expect_answer(page, "Did he win an Oscar?")
+    expect_answer(page, "Did he win an Oscar for it?")
     held: list[Route] = []
 
     def hold_the_first(route: Route) -> None:
@@ -471,7 +471,7 @@ def test_an_older_answer_never_stands_over_a_newer_one(open_page: Open, aborts: 
 
 def test_everything_works_by_keyboard_alone(open_page: Open) -> None:
     page = open_page()
-    expect_answer(page, "Did he win an Oscar?")
+    expect_answer(page, "Did he win an Oscar for it?")
     keys = page.keyboard
     keys.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
@@ -485,7 +485,7 @@ def test_everything_works_by_keyboard_alone(open_page: Open) -> None:
     expect(page.locator("#question")).to_be_focused()
     keys.type(OSCAR)
     keys.press("Enter")
-    expect_answer(page, "Did he win an Oscar?")
+    expect_answer(page, "Did he win an Oscar for it?")
     keys.press("Tab")
     keys.press("End")
     expect(page.locator(".word").last).to_be_focused()
@@ -550,8 +550,8 @@ def test_nothing_that_is_written_or_answered_becomes_markup(open_page: Open) -> 
 
 def test_a_phone_has_nothing_to_scroll_sideways(open_page: Open, keep_picture: Callable[[Page, str], None]) -> None:
     page = open_page(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
-    expect_answer(page, "Did he win an Oscar?")
-    expect(page.locator("#peek")).to_have_text("Did he win an Oscar?")
+    expect_answer(page, "Did he win an Oscar for it?")
+    expect(page.locator("#peek")).to_have_text("Did he win an Oscar for it?")
     keep_picture(page, "phone")
     say(page, "x" * 200, "Donaudampfschifffahrtsgesellschaftskapitänsmütze " * 3)
     page.fill("#question", f"What is {'y' * 120} about?")
@@ -568,7 +568,7 @@ def test_a_phone_has_nothing_to_scroll_sideways(open_page: Open, keep_picture: C
 
 def test_dark_follows_the_system_and_the_toggle(open_page: Open, keep_picture: Callable[[Page, str], None]) -> None:
     page = open_page(color_scheme="dark")
-    expect_answer(page, "Did he win an Oscar?")
+    expect_answer(page, "Did he win an Oscar for it?")
     brightness = "() => getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)"
     assert max(page.evaluate(brightness)) < 40
     keep_picture(page, "dark")
@@ -581,7 +581,7 @@ def test_dark_follows_the_system_and_the_toggle(open_page: Open, keep_picture: C
 
 def test_axe_finds_no_barrier_by_day_or_night(open_page: Open) -> None:
     page = open_page(color_scheme="light")
-    expect_answer(page, "Did he win an Oscar?")
+    expect_answer(page, "Did he win an Oscar for it?")
     page.get_by_role("button", name="Oppenheimer", exact=True).click()
     expect_answer(page, "Did he win an Oscar for Oppenheimer?")
     for scheme, width in zip(SCHEMES, (1280, 360), strict=True):
