@@ -3,7 +3,7 @@
 # the CPU builds, which are smaller: `make test TORCH_INDEX=https://download.pytorch.org/whl/cpu`.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format coverage bench docs hooks clean
+.PHONY: help run test pytest lint format coverage bench docs hooks clean
 
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 ifndef PYTHON
@@ -40,7 +40,11 @@ help:  ## List the commands (this is what plain `make` does)
 run: .venv/ready  ## Print the conversational question for each example dialogue
 	@.venv/bin/riseq simplify examples/dialogues.jsonl --show-edits
 
-test: lint  ## Run ruff, mypy --strict, import-linter and every test
+# Side by side: the linters have one core's work, and tests wait now and then.
+test: .venv-dev/ready  ## Run ruff, mypy --strict, import-linter and every test
+	@$(MAKE) --no-print-directory --jobs 2 lint pytest
+
+pytest: .venv-dev/ready  ## Run every test alone
 	$(PYTEST)
 
 lint: .venv-dev/ready  ## Run ruff, mypy --strict and import-linter alone
@@ -65,6 +69,7 @@ docs: .venv-dev/ready  ## Build the documentation in site/
 	NO_MKDOCS_2_WARNING=1 .venv-dev/bin/mkdocs build --strict
 
 hooks: .venv-dev/ready  ## Install the pre-commit hooks: ruff, mypy and import-linter before every commit
+	@.venv-dev/bin/python $(PIP_INSTALL) 'pre-commit>=4'
 	.venv-dev/bin/pre-commit install
 
 clean:  ## Remove the virtual environments, caches and built files

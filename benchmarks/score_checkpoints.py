@@ -27,12 +27,35 @@ from riseq.types import InputError
 def score_passes(
     models: Sequence[str], names: Sequence[str], passes: int, device: str, out: Path | None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the scores of RISE's checkpoints, taken as their mean, on each set after each pass."""
-    from riseq.train.policy import score_models
+    """Yield the scores of RISE's checkpoints, taken as their mean, on each set after each pass.
 
-    for name, found in score_models(models, names, passes, device, out).items():
-        for number, scores in enumerate(found, start=1):
-            yield {"data": name, "passes": number, **scores.as_dict()}
+    With ``out``, each set's outputs go to a JSON Lines file there: id, and the question after each pass.
+    """
+    from riseq.core.packed import Interner
+    from riseq.data.tables import write_rows
+    from riseq.metrics.scores import score
+    from riseq.model.checkpoint import load_checkpoint
+    from riseq.model.folder import read_window
+    from riseq.model.network import pick_device
+    from riseq.train.corpus import Lexicon, load_corpus
+    from riseq.train.policy import Policy, load_ensemble, predict_passes
+
+    first = load_checkpoint(models[0])
+    interner = Interner(word for phrase in first.phrases for word in phrase)
+    window = read_window(first.facts)
+    corpora = {name: load_corpus(name, interner, first.pieces, window) for name in names}
+    lexicon = Lexicon(interner, first.pieces, first.phrases)
+    chosen = pick_device(device)
+    network = first.network.to(chosen) if len(models) == 1 else load_ensemble(models, lexicon, chosen)
+    policy = Policy.build(network, lexicon, chosen)
+    for name, corpus in corpora.items():
+        predicted = predict_passes(policy, lexicon, corpus, passes)
+        if out is not None:
+            rows = ({"id": e.id, "passes": list(texts)} for e, *texts in zip(corpus.examples, *predicted, strict=True))
+            write_rows(out / f"{name.replace('/', '.')}.jsonl", rows)
+        targets = [example.target or "" for example in corpus.examples]
+        for number, outputs in enumerate(predicted, start=1):
+            yield {"data": name, "passes": number, **score(outputs, targets).as_dict()}
 
 
 def score_baseline(system: str, model: str, names: Sequence[str], out: Path | None) -> Iterator[dict[str, Any]]:

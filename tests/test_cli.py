@@ -247,6 +247,14 @@ class TestEvaluate:
         assert header.split() == ["system", "n", "B-1", "B-2", "B-3", "B-4", "R-L", "CIDEr", "exact", "%", "distance"]
         assert row.split()[:3] == ["origin", "2", f"{scores['bleu1']:.1f}"]
 
+    def test_evaluate_asks_the_benchmarks_way_where_it_is_told(self, shell: Shell, questions: Path) -> None:
+        ways = [shell("evaluate", "-d", questions, *way, "--json") for way in ([], ["--grounded"], ["--no-grounded"])]
+        assert [one.code for one in ways] == [0, 0, 0]
+        assert ways[0].out == ways[1].out
+        refused = shell("evaluate", "-s", "origin", "-d", questions, "--no-grounded")
+        assert refused.code == 2
+        assert "grounded" in refused.err
+
     def test_confidences_are_checked_where_it_is_asked_for(self, shell: Shell, questions: Path) -> None:
         told = json.loads(shell("evaluate", "-d", questions, "--confidence", "--json").out)
         assert list(told) == [*KEYS, "confidence"]

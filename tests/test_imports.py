@@ -16,7 +16,7 @@ import riseq
 NEVER = ("torch", "transformers", "accelerate")
 # What the help has no use for.
 HEAVY = (*NEVER, "spacy", "numba", "numpy", "pyarrow", "ray", "onnxruntime", "tokenizers", "scipy")
-HELP_SECONDS = 0.5
+HELP_RATIO = 2.0
 
 ROOMS = {
     "the door": "import riseq",
@@ -57,16 +57,22 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     assert not modules_after(code).intersection(HEAVY)
 
 
-def test_help_answers_in_half_a_second() -> None:
-    """Measured in processor time, the best of three: a busy machine is not riseq's fault."""
-    command = [str(Path(sys.executable).parent / "riseq"), "--help"]
+def processor_seconds(command: list[str]) -> float:
+    """Return the processor time of ``command``, the best of three: a busy machine is not riseq's fault."""
     taken = []
     for _ in range(3):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run(command, capture_output=True, timeout=60, check=True, env={**os.environ, "TERM": "dumb"})
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(taken) < HELP_SECONDS, taken
+    return min(taken)
+
+
+def test_help_costs_little_more_than_that_of_an_empty_command_line() -> None:
+    """As a ratio: half a second on one machine is a whole one on another."""
+    empty = "import typer; app = typer.Typer(); app.command()(lambda: None); app(['--help'])"
+    help_seconds = processor_seconds([str(Path(sys.executable).parent / "riseq"), "--help"])
+    assert help_seconds < HELP_RATIO * processor_seconds([sys.executable, "-c", empty])
 
 
 @pytest.mark.parametrize("name", riseq.__all__)

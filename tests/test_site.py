@@ -16,6 +16,8 @@ import pytest
 import riseq
 from train.test_training_doc import resolve
 
+pytestmark = pytest.mark.xdist_group("site")  # what they share is made once
+
 FETCHED = re.compile(r"<(?:script|img|iframe)\b[^>]*\bsrc=\"(?:https?:)?//|<link\b[^>]*\bhref=\"(?:https?:)?//")
 
 

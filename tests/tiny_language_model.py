@@ -49,7 +49,7 @@ def make_llama(vocab_size: int, seed: int = 0) -> Any:
         bos_token_id=None,
         pad_token_id=0,
     )
-    return LlamaForCausalLM(config).eval()  # type: ignore[no-untyped-call]
+    return LlamaForCausalLM(config).eval()
 
 
 def write_language_model(folder: Path, rows: list[Row]) -> Path:

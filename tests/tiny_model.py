@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 import torch
+from filelock import FileLock
 
 from riseq.core.phrases import PhraseVocabulary
 from riseq.model.checkpoint import Checkpoint, save_checkpoint
@@ -80,9 +81,12 @@ def export_tiny(base: Path, family: Family, precision: str) -> tuple[Path, Path]
     """Return the folders of a tiny checkpoint and of its export under ``base``, made where they are not there yet."""
     from riseq.model.export import export
 
+    if base.name.startswith("popen-"):
+        base = base.parent  # the processes that test side by side share it
     checkpoint, exported = base / f"tiny-{family}", base / f"tiny-{family}-{precision}"
-    if not checkpoint.is_dir():
-        save_tiny(checkpoint, make_checkpoint(family))
-    if not exported.is_dir():
-        export(checkpoint, exported, precision)
+    with FileLock(base / "tiny.lock"):
+        if not checkpoint.is_dir():
+            save_tiny(checkpoint, make_checkpoint(family))
+        if not exported.is_dir():
+            export(checkpoint, exported, precision)
     return checkpoint, exported

@@ -56,9 +56,9 @@ def make_encoder(family: str, vocab_size: int, layers: int = 2, positions: int =
     }
     torch.manual_seed(0)
     if family == "bert":
-        model: Any = BertModel(BertConfig(**shape), add_pooling_layer=False)  # type: ignore[no-untyped-call]
+        model: Any = BertModel(BertConfig(**shape), add_pooling_layer=False)
     else:
-        model = MPNetModel(MPNetConfig(**shape), add_pooling_layer=False)  # type: ignore[no-untyped-call]
+        model = MPNetModel(MPNetConfig(**shape), add_pooling_layer=False)
     return model.eval()
 
 

@@ -18,7 +18,7 @@ from riseq.types import InputError
 END = 0
 
 
-class Chain(PreTrainedModel, GenerationMixin):  # type: ignore[no-untyped-call]
+class Chain(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
     """A model whose log-probabilities depend on the question and on the last two pieces."""
 
     def __init__(self, seed: int, rows: int, vocabulary: int) -> None:
@@ -29,7 +29,7 @@ class Chain(PreTrainedModel, GenerationMixin):  # type: ignore[no-untyped-call]
     def forward(self, input_ids: Tensor, **_: Any) -> CausalLMOutputWithPast:
         rows = torch.arange(len(self.table)).repeat_interleave(len(input_ids) // len(self.table))
         last = torch.cat([torch.zeros_like(input_ids[:, :1]), input_ids], dim=1)
-        return CausalLMOutputWithPast(logits=self.table[rows, last[:, -2], last[:, -1]][:, None])  # type: ignore[arg-type]
+        return CausalLMOutputWithPast(logits=self.table[rows, last[:, -2], last[:, -1]][:, None])
 
     def run(self, limits: list[int], decoding: Decoding) -> list[tuple[int, ...]]:
         start = torch.full((len(limits), 1), END)

@@ -29,6 +29,8 @@ from riseq.types import Example, InputError
 from tiny_language_model import write_language_model
 from tiny_world import make_rows, write_world
 
+pytestmark = pytest.mark.xdist_group("baselines")  # what they share is made once
+
 SYSTEMS = ("trans++", "qgdiv", "querysim")
 # To look at the right word is slower learnt where it cannot be copied.
 EPOCHS = {"trans++": 40, "qgdiv": 120, "querysim": 100}

@@ -15,6 +15,8 @@ from riseq.engine.benchmark import ENCODER, ENGINE, Speed
 from riseq.engine.simplifier import Simplifier
 from tiny_model import export_tiny, make_examples
 
+pytestmark = pytest.mark.xdist_group("bench engine")  # what they share is made once
+
 RUN = "`python benchmarks/bench_engine.py`, 2 cores, 2026-11-15"
 
 

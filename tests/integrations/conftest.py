@@ -13,7 +13,7 @@ from tiny_model import export_tiny, make_examples
 @pytest.fixture(scope="session")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a tiny exported model."""
-    return export_tiny(tmp_path_factory.mktemp("integrations"), "bert", "float32")[1]
+    return export_tiny(tmp_path_factory.getbasetemp(), "bert", "float32")[1]
 
 
 @pytest.fixture(scope="session")

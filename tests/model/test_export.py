@@ -136,8 +136,8 @@ def test_a_file_is_no_folder_to_write(tmp_path: Path) -> None:
 
 
 def test_an_unknown_precision_is_told_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="precision 'int4'; expected int8 or float32"):
-        export(tmp_path / "checkpoint", tmp_path / "out", "int4")
+    with pytest.raises(InputError, match="precision 'int3'; expected one of int8, int4, float32"):
+        export(tmp_path / "checkpoint", tmp_path / "out", "int3")
 
 
 def test_byte_rows_are_within_half_a_step_of_the_table() -> None:

@@ -54,7 +54,7 @@ def test_states_are_those_of_transformers_padding_or_not(family: str) -> None:
 def test_buckets_are_those_of_transformers_for_all_distances() -> None:
     positions = torch.arange(513)
     behind = positions[None, :] - positions[:, None]
-    wanted = MPNetEncoder.relative_position_bucket(behind, num_buckets=32)  # type: ignore[no-untyped-call]
+    wanted = MPNetEncoder.relative_position_bucket(behind, num_buckets=32)
     assert torch.equal(relative_buckets(positions, 32), wanted)
     assert len(wanted.unique()) == 32 - 1  # a distance of 0 has no bucket of its own ahead
 

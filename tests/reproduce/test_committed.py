@@ -40,7 +40,7 @@ def test_manifests_tell_of_the_files_beside_them(store: Store, root: Path) -> No
         manifest = store.read_manifest(name)
         assert manifest is not None
         assert manifest.name == name
-        there = {dataset for dataset in SETS if store.find(name, dataset)}
+        there = {dataset for dataset in (*SETS, "canard/test.qa") if store.find(name, dataset)}
         assert there == set(manifest.sets)
         text = (store.folder / name / "manifest.json").read_text(encoding="utf-8")
         assert not any(start in text for start in ('"/', " /", "=/")), "a path of one machine"

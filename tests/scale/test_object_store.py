@@ -17,6 +17,8 @@ from riseq.systems.registry import SystemChoice
 from riseq.types import InputError
 from tiny_model import make_examples
 
+pytestmark = pytest.mark.xdist_group("ray")  # one cluster, in one of the processes that test
+
 pa = pytest.importorskip("pyarrow")
 fs = pytest.importorskip("pyarrow.fs")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -26,6 +26,8 @@ from riseq.systems.registry import SystemChoice
 from riseq.types import Example, InputError, Simplification
 from tiny_model import make_checkpoint, make_examples, save_tiny
 
+pytestmark = pytest.mark.xdist_group("ray")  # one cluster, in one of the processes that test
+
 pq = pytest.importorskip("pyarrow.parquet")
 ORIGIN = SystemChoice("origin")
 SMALL = Spread(workers=2, block_rows=20)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("ray")  # one cluster, in one of the processes that test
+
 pytest.importorskip("pyarrow")
 
 

@@ -18,7 +18,9 @@ from riseq.scale.run import MANIFEST
 from riseq.systems.registry import SystemChoice
 from tiny_model import export_tiny, make_examples
 
-ROWS, BLOCK = 50_000, 1_000
+pytestmark = pytest.mark.xdist_group("ray")  # one cluster, in one of the processes that test
+
+ROWS, BLOCK = 25_000, 500
 LIMIT = 120.0
 
 
@@ -30,7 +32,7 @@ def write_questions(path: Path) -> Path:
             example = examples[number // 10]
             context = (example.context[-1:] or ("Who was Zappa?",)) if number % 10 == 0 else ()
             row = {"id": f"q{number}", "context": context, "question": f"{example.question[:60]} And {number}?"}
-            file.write("nope\n" if number % 4_999 == 4_998 else json.dumps(row) + "\n")
+            file.write("nope\n" if number % 2_499 == 2_498 else json.dumps(row) + "\n")
     return path
 
 

@@ -104,7 +104,7 @@ class Decoding:
         return {"num_beams": self.beams, "length_penalty": self.length_penalty, "early_stopping": True}
 
 
-class NucleusSampler(LogitsProcessor):
+class NucleusSampler(LogitsProcessor):  # type: ignore[misc]
     """Leaves one piece of each row: drawn on the CPU by ``seed``, which so means the same on every device."""
 
     def __init__(self, mass: float, seed: int) -> None:

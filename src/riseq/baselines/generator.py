@@ -166,7 +166,7 @@ class Generator(nn.Module):
         return scores
 
 
-class BatchDecoder(PreTrainedModel, GenerationMixin):  # type: ignore[no-untyped-call]
+class BatchDecoder(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
     """A generator that has read one batch, as transformers' ``generate`` takes it: a causal model prompted by [CLS].
 
     All beams of a question attend to one copy of its source.

@@ -49,7 +49,7 @@ class LanguageModel:
         end = network.config.eos_token_id
         self.end_id = int(end[0] if isinstance(end, list | tuple) else end)
         # What a model's folder proposes (sampling, penalties) is not what is compared here.
-        network.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
+        network.generation_config = GenerationConfig()
         self._question_mark = self._encode(QUESTION_MARK)
         self._target_mark = self._encode(TARGET_MARK)
         self._line = self._encode("\n")
@@ -155,7 +155,7 @@ def _load_network(source: Path, folder: Path, **options: str) -> Any:
 
     if "TRANSFORMERS_VERBOSITY" not in os.environ:
         # Its bar for reading weights would stand among results and our own bar.
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        logging.disable_progress_bar()
     try:
         return AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, local_files_only=True, **options)
     except (ValueError, KeyError, IndexError, OSError, RuntimeError, struct.error) as error:

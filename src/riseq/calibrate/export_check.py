@@ -14,7 +14,7 @@ from riseq.terminal import track
 from riseq.terminal.results import open_table
 from riseq.types import Example, InputError
 
-ASKED = {"float32": 1.0, "int8": 0.97}
+ASKED = {"float32": 1.0, "int8": 0.97, "int4": 0.9}
 """The share of questions that must come out with the checkpoint's own text, by precision."""
 MAX_LOSS = 0.3
 """How much BLEU-4 may be lost where the questions have targets."""
@@ -48,7 +48,7 @@ class Agreement:
 def check_export(
     checkpoint: Path, exported: Path, examples: Sequence[Example], console: Console | None = None
 ) -> list[Agreement]:
-    """Return how far onnxruntime's texts in float32, and in int8 where ``exported`` is that, are the checkpoint's."""
+    """Return how far onnxruntime's texts, in float32 and in the precision of ``exported``, are the checkpoint's."""
     from riseq.model.export import export
     from riseq.model.folder import load_exported
 

@@ -17,6 +17,9 @@ def evaluate(
     predictions: Annotated[
         Path | None, option("--predictions OUT", "Also write each prediction beside its target.")
     ] = None,
+    grounded: Annotated[
+        bool, option("--grounded/--no-grounded", "Without it: as CANARD's people left words out.")
+    ] = True,
     confidence: Annotated[bool, option("--confidence", "Also show how well the results' confidences hold.")] = False,
     as_json: Annotated[bool, option("--json", "Print one JSON object instead of a table.")] = False,
     skip_bad: SkipBadOption = False,
@@ -33,7 +36,7 @@ def evaluate(
     \b
     [bold]Examples[/]
       riseq evaluate --system rule --data test.jsonl
-      riseq evaluate --system origin --data test.jsonl --json
+      riseq evaluate --no-grounded --data canard/test.qonly --json
       riseq evaluate --data test.jsonl --predictions predictions.jsonl
       riseq evaluate --data everyday/suite --confidence
     """
@@ -48,7 +51,7 @@ def evaluate(
         check_output(predictions)
     cases = load_case_set(data, skip_bad)
     examples = [case.example for case in cases]
-    evaluation = run(load_system(system, model), examples)
+    evaluation = run(load_system(system, model, grounded=grounded), examples)
     if predictions is not None:
         rows = zip(examples, evaluation.predictions, strict=True)
         write_rows(predictions, (prediction_row(example, prediction) for example, prediction in rows))

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, BinaryIO
@@ -12,17 +13,17 @@ from riseq.files import not_utf8, read_lines
 from riseq.types import InputError
 
 
-class RowWriter:
+class RowWriter(ABC):
     """What a format does with rows that go out; as it stands, one that holds nothing back."""
 
+    @abstractmethod
     def write(self, row: Mapping[str, object]) -> None:
         """Take one row."""
-        raise NotImplementedError
 
-    def finish(self, columns: Sequence[str]) -> None:
+    def finish(self, columns: Sequence[str]) -> None:  # noqa: B027
         """Write what is still held, after the last row; ``columns`` are the file's where no row came."""
 
-    def abandon(self) -> None:
+    def abandon(self) -> None:  # noqa: B027
         """Let go of a file that will not be finished."""
 
 

@@ -123,7 +123,7 @@ def _keep_grounded(ops: Ops, draft: Draft, row: int, new: Mapping[tuple[int, int
     phrases = [new.get((row, word), ()) if op != Op.KEEP else () for word, op in enumerate(ops)]
     keep_unsaid(kept, words, phrases, draft.names, draft.question_words, draft.dialogue)
     keep_candidates(kept, words, phrases, draft.dialogue)
-    undo_broken_runs(kept, words, phrases, draft.fixed)
+    undo_broken_runs(kept, words, phrases, draft.names, draft.fixed)
     return kept
 
 

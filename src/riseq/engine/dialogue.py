@@ -1,8 +1,8 @@
 """What a dialogue has said: its words by stem, its acronyms, and the mention that an edit goes back to."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from riseq.text.lexicon import ENDS, NAME_JOINTS, QUESTION_STARTS, find_stem, is_content
 from riseq.text.words import Word, forms, split
@@ -52,6 +52,18 @@ class DialogueWords:
                 apart = stems[index - 1] in own or text[before.start].isupper() < text[word.start].isupper()
                 if stems[index] == wanted and (index == 0 or apart or not is_content(before.form)):
                     return True
+        return False
+
+    def has_namesake(self, given: Collection[str], family: str) -> bool:
+        """Return whether the dialogue has a ``family`` name, by stem, after other names too than the ``given`` one."""
+        for _, name in self._names:
+            parts: list[set[str]] = [set()]
+            for word, after in pairwise(name):
+                parts[-1].add(find_stem(word.form))
+                if word.end + 1 < after.start:  # "Orville and Wilbur Wright": a joint was left out
+                    parts.append(set())
+            if find_stem(name[-1].form) == family and any(part and part.isdisjoint(given) for part in parts):
+                return True
         return False
 
     def find_mention(self, old: str) -> Mention | None:

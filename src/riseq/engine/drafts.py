@@ -1,7 +1,7 @@
 """Questions under way: what has been made of each so far, and many of them as one batch."""
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
 
@@ -14,7 +14,7 @@ from riseq.engine.dialogue import DialogueWords
 from riseq.engine.rules.agreement import Pronouns, fix_agreement, use_pronouns
 from riseq.engine.rules.broken_english import fix_stranded_words, mend_phrases
 from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, encode_context
-from riseq.text.lexicon import find_stem, is_content, is_foreign, is_word
+from riseq.text.lexicon import GENERAL_PRONOUNS, find_stem, is_content, is_foreign, is_word
 from riseq.text.pieces import Pieces
 from riseq.text.realise import realise
 from riseq.text.words import forms, split
@@ -95,9 +95,9 @@ class Draft:
         return [False, *(self.text[word.start].isupper() and is_content(word.form) for word in split(self.text))]
 
     @property
-    def question_words(self) -> Collection[str]:
+    def question_words(self) -> list[str]:
         """The words of the question as it was asked: what a pass has put in may go again."""
-        return set(forms(self.question)) if self.steps else self.words
+        return forms(self.question) if self.steps else self.words
 
     @property
     def barred(self) -> NDArray[np.bool_]:
@@ -128,9 +128,10 @@ class Draft:
         unseen = self.unseen
         chosen = choice.edits + [KEEP] * unseen
         fixed, grounded = self.fixed, self.condition is Condition.GROUNDED
-        edits = mend_phrases(self.words, chosen, fixed) if grounded else chosen
+        edits = mend_phrases(self.words, chosen, fixed, self.names) if grounded else chosen
         edits = use_pronouns(self.words, fix_stranded_words(self.words, edits, fixed), self.pronouns)
-        edits = fix_agreement(self.words, edits, fixed)
+        gender_known = not grounded or bool(self.pronouns) or any(form in self.dialogue for form in GENERAL_PRONOUNS)
+        edits = fix_agreement(self.words, edits, fixed, gender_known)
         reached = apply(self.words, edits)
         # A mark alone is no question: an edit that would leave no word is not made.
         if reached == self.words or not any(is_word(word) for word in reached[1:]):

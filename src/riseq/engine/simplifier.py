@@ -129,8 +129,8 @@ class Simplifier:
     def _draft(self, asked: Sequence[Asked], controls: Controls) -> list[Draft]:
         room = self.backend.max_pieces
         protect, pronouns = controls.protected_words(), controls.pronoun_words()
-        told = Condition.GROUNDED if controls.grounded else Condition.UNKNOWN
-        drafts = [start(*one, self.pieces, room, protect, self.window, told, pronouns) for one in asked]
+        condition = Condition.GROUNDED if controls.grounded else Condition.UNKNOWN
+        drafts = [start(*one, self.pieces, room, protect, self.window, condition, pronouns) for one in asked]
         if controls.strength == 0:
             for draft in drafts:
                 draft.reason = draft.reason or STRENGTH_0

@@ -185,6 +185,8 @@ class WeightGraph:
         layer, _, kind = name.rpartition(".")
         if f"{layer}.rows" in self.tensors:  # quantisation.ByteEmbedding
             return self.tensors[f"{layer}.rows"] * self.tensors[f"{layer}.scale"].reshape(-1, 1)
+        if f"{name}_Q4" in self.tensors:
+            return _scale_blocks(*(self.tensors[f"{name}_{part}"] for part in ("Q4", "zero_points", "scales")))
         bias = next((one for one in (f"{layer}.bias", f"{layer}.linear.bias") if one in self.tensors), None)
         if bias is None or kind == "bias":
             return None if bias is None else self.tensors[bias]
@@ -192,13 +194,15 @@ class WeightGraph:
 
     def _find_matrix(self, node: Any) -> Array:
         """Return the matrix whose product ``node`` is made from, as a linear layer has it."""
-        while node.op_type not in (
-            "MatMul",
-            "MatMulInteger",
-        ):  # an addition, and what brings the sums of int8 back to scale
+        while not node.op_type.startswith("MatMul"):  # an addition, and what brings the sums of int8 back to scale
             node = next(self.made_by[one] for one in node.input if one in self.made_by)
         given, name = node.input[:2]
         matrix = self.tensors[name]
+        if node.op_type == "MatMulNBits":
+            inputs = next(one.i for one in node.attribute if one.name == "K")
+            scales = self.tensors[node.input[2]].reshape(len(matrix), -1)
+            zeros = _unpack(self.tensors[node.input[3]].reshape(len(matrix), -1))
+            return _scale_blocks(_unpack(matrix)[:, :inputs], zeros[:, : scales.shape[1]], scales)
         if node.op_type == "MatMulInteger":
             matrix = matrix.astype(np.float32) * self.tensors[f"{name.removesuffix('_quantized')}_scale"]
             given = self.made_by[given].input[0]
@@ -207,6 +211,19 @@ class WeightGraph:
         if divided:  # quantisation.SmoothedLinear
             matrix = matrix * self.tensors[divided[0].removeprefix("network.")][:, None]
         return matrix.T
+
+
+def _unpack(halves: Array) -> Array:
+    """Return each row's numbers of four bits, two of which share a byte, the first in its lower half."""
+    return np.stack([halves & 15, halves >> 4], -1).reshape(len(halves), -1)
+
+
+def _scale_blocks(values: Array, zeros: Array, scales: Array) -> Array:
+    """Return the floats that ``values`` stand for; a row's blocks have each a number that stands for 0, and a scale."""
+    block = -(-values.shape[1] // scales.shape[1])
+    zeros, scales = (np.repeat(one.astype(np.float32), block, 1)[:, : values.shape[1]] for one in (zeros, scales))
+    floats: Array = (values.astype(np.float32) - zeros) * scales
+    return floats
 
 
 def read_weights(folder: Path, shapes: Mapping[str, Tensor]) -> dict[str, Tensor]:

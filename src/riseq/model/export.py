@@ -22,12 +22,12 @@ from riseq.files import make_folder
 from riseq.model.checkpoint import Checkpoint, load_checkpoint
 from riseq.model.folder import FORMAT, LAYOUT, checksum, is_exported, write_facts, write_vocabularies
 from riseq.model.network import MAX_SPAN_PIECES, RiseNetwork
-from riseq.model.quantisation import ByteEmbedding, quantise_graph, smooth_activations
+from riseq.model.quantisation import ByteEmbedding, quantise_graph, quantise_to_four_bits, smooth_activations
 from riseq.model.transformer import Attention, Layer, relative_buckets
 from riseq.types import InputError
 
 OPSET = 20
-PRECISIONS = ("int8", "float32")
+PRECISIONS = ("int8", "int4", "float32")
 LARGEST_FILE = 95_000_000
 """Bytes; a larger graph has its table of pieces beside it, for code hosts take no larger files."""
 ENCODER_INPUTS = ("ids", "types", "mask", "firsts", "condition")
@@ -42,7 +42,7 @@ def export(
     """Write the checkpoint in ``source`` as an exported model to ``folder``; return the size of each file in bytes."""
     source, folder = Path(source), Path(folder)
     if precision not in PRECISIONS:
-        raise InputError(f"precision {precision!r}; expected {' or '.join(PRECISIONS)}")
+        raise InputError(f"precision {precision!r}; expected one of {', '.join(PRECISIONS)}")
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file, expected a folder to write")
     if folder.is_dir() and any(folder.iterdir()) and not is_exported(folder):
@@ -95,6 +95,9 @@ def _write_graphs(checkpoint: Checkpoint, work: Path, precision: str, reduce_ran
             (work / name).rename(float_graph)
             quantise_graph(float_graph, work / name, reduce_range)
             float_graph.unlink()
+    elif precision == "int4":
+        for name in (LAYOUT.encoder, LAYOUT.phraser):
+            quantise_to_four_bits(work / name, work / name)
     if (work / LAYOUT.encoder).stat().st_size > LARGEST_FILE:
         _split_table(work / LAYOUT.encoder)
 
@@ -123,8 +126,8 @@ def _write_encoder(network: RiseNetwork, path: Path) -> None:
 def _write_phraser(network: RiseNetwork, path: Path) -> None:
     rows, pieces, spans, span_pieces = (torch.export.Dim(name) for name in ("rows", "pieces", "spans", "span_pieces"))
     states, mask = torch.zeros(2, 9, network.config.backbone.hidden), torch.ones(2, 9, dtype=torch.bool)
-    places = torch.ones(3, 4, dtype=torch.int64)
-    arguments = [states, torch.zeros_like(states), mask, torch.tensor([0, 1, 1]), places, torch.tensor([4, 2, 1])]
+    positions = torch.ones(3, 4, dtype=torch.int64)
+    arguments = [states, torch.zeros_like(states), mask, torch.tensor([0, 1, 1]), positions, torch.tensor([4, 2, 1])]
     shapes = [*[{0: rows, 1: pieces}] * 3, {0: spans}, {0: spans, 1: span_pieces}, {0: spans}]
     _write(PhraserGraph(network), arguments, shapes, PHRASER_INPUTS, PHRASER_OUTPUTS, path)
 

@@ -1,4 +1,4 @@
-"""Weights in eight bits, and a network made ready for them: the same function, its activations smoothed."""
+"""Weights in eight or four bits, and a network made ready for eight: the same function, its activations smoothed."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -59,6 +59,33 @@ def quantise_graph(source: Path, target: Path, reduce_range: bool) -> None:
         nodes_to_exclude=excluded,
         extra_options={"MatMulConstBOnly": True},
     )
+
+
+BLOCK = 32
+"""How many weights of a column share a scale where they have four bits."""
+
+
+def quantise_to_four_bits(source: Path, target: Path) -> None:
+    """Write the graph in ``source`` to ``target`` with its matrices and its table of pieces in four bits, in blocks."""
+    import onnx
+    from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
+
+    model = onnx.load(source)
+    narrow = {one.name for one in model.graph.initializer if len(one.dims) == 2 and one.dims[-1] <= NARROW}
+    tables = [node for node in model.graph.node if node.op_type == "Gather"]
+    whole = [node.name for node in tables if not node.input[0].endswith("embeddings.pieces.weight")]
+    whole += [node.name for node in model.graph.node if node.op_type == "MatMul" and node.input[1] in narrow]
+    # Activations have eight bits, by blocks of a row: what stands beside a row in a batch changes nothing.
+    quantiser = MatMulNBitsQuantizer(
+        model,
+        block_size=BLOCK,
+        is_symmetric=False,
+        accuracy_level=4,
+        nodes_to_exclude=whole,
+        op_types_to_quantize=("MatMul", "Gather"),
+    )
+    quantiser.process()
+    onnx.save_model(quantiser.model.model, target)
 
 
 SMOOTHING = 0.7

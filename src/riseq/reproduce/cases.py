@@ -94,8 +94,8 @@ def build_cases(board: Scoreboard) -> list[Case]:
             why = f"{planned.title}; from the paper, whose contexts have answers too"
             shown = _list_lines(board, planned, indices[example_id], lines)
             cases.append(Case(f"The paper's example {number}", why, shown, brief=True))
-    rivals = [one for one in board.systems("baseline", "rise") if one != planned]
-    others = {one.name: found.texts for one in rivals if (found := board.scores(one.name, TEST)) is not None}
+    compared = [one for one in board.systems("baseline", "rise") if one != planned]
+    others = {one.name: found.texts for one in compared if (found := board.scores(one.name, TEST)) is not None}
     seen: set[str] = set()
     for case in choose_cases(board.questions(TEST), board.targets(TEST), scores.texts, others):
         title = f"{case.rule.capitalize()}: {board.examples(TEST)[case.index].id}"

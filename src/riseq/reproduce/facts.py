@@ -32,8 +32,8 @@ SINGLES = 100
 def describe_machine(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     """Return the processor with the cores this process may use, and the GPU where torch is loaded and sees one."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    told = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
-    found = re.search(r"^model name\s*:(.*)$", told, re.MULTILINE)
+    text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
+    found = re.search(r"^model name\s*:(.*)$", text, re.MULTILINE)
     processor = " ".join(found[1].split()) if found else platform.processor() or platform.machine()
     torch = sys.modules.get("torch")  # a description is no reason to load it
     gpu = f"{torch.cuda.get_device_name()}, " if torch is not None and torch.cuda.is_available() else ""
@@ -117,8 +117,9 @@ def _read_log(path: Path) -> tuple[float | None, float | None]:
 
 
 def open_system(system: str, model: Path | None, max_passes: int) -> System:
-    """Return a system; one that edits in passes makes at most ``max_passes``."""
-    return load_system(system, model, controls=Controls(max_passes=max_passes) if system == EDITING else None)
+    """Return a system; one that edits in passes makes at most ``max_passes``, and is asked the benchmark's way."""
+    controls = Controls(max_passes=max_passes, grounded=False) if system == EDITING else None
+    return load_system(system, model, controls=controls)
 
 
 @dataclass(frozen=True, slots=True)

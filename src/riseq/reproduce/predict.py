@@ -8,8 +8,8 @@ from typing import Any
 
 from rich.console import Console
 
+from riseq.controls import Controls
 from riseq.data.dataset import load_dataset, locate_dataset
-from riseq.hub import find_default_model
 from riseq.jobs import Journal, OtherSettings, digest, journal_path
 from riseq.metrics.scores import Scores, score
 from riseq.reproduce.facts import EDITING, describe_machine, open_system, read_facts
@@ -59,12 +59,12 @@ class PredictionJob:
     @property
     def model_folder(self) -> Path | None:
         """The model's folder, or its name where it is not one; None where the system has none."""
-        return find_default_model() if self.model is None and self.system == EDITING else self.model
+        return SystemChoice(self.system, self.model).resolve().model
 
     def fingerprint(self, dataset: str) -> dict[str, Any]:
         """Return everything that decides what the outputs on ``dataset`` are, as JSON has it."""
         return {
-            **SystemChoice(self.system, self.model_folder).settings(),
+            **SystemChoice(self.system, self.model_folder, Controls(grounded=False)).settings(),
             "data": digest(Path(locate_dataset(dataset))),
             "rows": self.limit,
             "passes": SAVED_PASSES if self.system == EDITING else None,

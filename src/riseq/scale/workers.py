@@ -113,8 +113,9 @@ def prepare(choice: SystemChoice, gpus: float | None) -> SystemChoice:
     if choice.system != "rise":
         return choice
     folder = choice.resolve().model if gpus else None
-    if folder is not None and is_exported(folder) and load_exported(folder).precision == "int8":
-        raise InputError(f"{folder}: an int8 model runs on the CPU; --gpus goes with a checkpoint or one of float32")
+    precision = load_exported(folder).precision if folder is not None and is_exported(folder) else "float32"
+    if precision != "float32":
+        raise InputError(f"{folder}: an {precision} model runs on the CPU; --gpus goes with a checkpoint or float32")
     return choice if choice.threads else replace(choice, threads=1)
 
 

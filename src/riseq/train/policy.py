@@ -14,16 +14,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from riseq.core.batch import PhraseIndex, index_phrases
-from riseq.core.packed import Interner, Packed, pack
-from riseq.data.tables import write_rows
-from riseq.metrics.scores import Scores, score
-from riseq.model.checkpoint import load_checkpoint, load_trained
-from riseq.model.folder import read_window
+from riseq.core.packed import Packed, pack
+from riseq.model.checkpoint import load_trained
 from riseq.model.inputs import Batch, SpanBatch, collate, find_spans, take_ragged
-from riseq.model.network import Ensemble, Inputs, Spans, pick_device
+from riseq.model.network import Ensemble, Inputs, Spans
 from riseq.text.pieces import Pieces
 from riseq.train.actions import Index, Ops, reach
-from riseq.train.corpus import Corpus, Lexicon, States, load_corpus, sorted_batches, start_states
+from riseq.train.corpus import Corpus, Lexicon, States, sorted_batches, start_states
 from riseq.train.task import autocast
 from riseq.types import InputError
 
@@ -182,32 +179,6 @@ def predict_passes(policy: Policy, lexicon: Lexicon, corpus: Corpus, passes: int
     """Return the lower-cased words of every question after each pass."""
     outputs = policy.roll_out(corpus, passes)
     return [[" ".join(row[1:]) for row in lexicon.interner.unpack(words)] for words in outputs]
-
-
-def score_models(
-    folders: Sequence[str | Path], names: Sequence[str], passes: int, device: str, out: Path | None = None
-) -> dict[str, list[Scores]]:
-    """Return the scores after each pass on each named set; several folders are scored as their mean.
-
-    With ``out``, each set's outputs go to a JSON Lines file there: id, and the question after each pass.
-    """
-    first = load_checkpoint(folders[0])
-    interner = Interner(word for phrase in first.phrases for word in phrase)
-    window = read_window(first.facts)
-    corpora = {name: load_corpus(name, interner, first.pieces, window) for name in names}
-    lexicon = Lexicon(interner, first.pieces, first.phrases)
-    chosen = pick_device(device)
-    network = first.network.to(chosen) if len(folders) == 1 else load_ensemble(folders, lexicon, chosen)
-    policy = Policy.build(network, lexicon, chosen)
-    found = {}
-    for name, corpus in corpora.items():
-        predicted = predict_passes(policy, lexicon, corpus, passes)
-        if out is not None:
-            rows = ({"id": e.id, "passes": list(texts)} for e, *texts in zip(corpus.examples, *predicted, strict=True))
-            write_rows(out / f"{name.replace('/', '.')}.jsonl", rows)
-        targets = [example.target or "" for example in corpus.examples]
-        found[name] = [score(outputs, targets) for outputs in predicted]
-    return found
 
 
 def load_ensemble(folders: Sequence[str | Path], lexicon: Lexicon, device: torch.device) -> Ensemble:

@@ -243,8 +243,8 @@ _SCORES = ("bleu1", "bleu2", "bleu3", "bleu4", "rougeL", "cider", "exact")
 def write_card(task: Task, facts: Mapping[str, Any]) -> str:
     """Return the model card of a task's model as Markdown."""
     settings = facts["settings"]
-    everyday, told = settings.get("everyday", ()), settings.get("with_truth", ())
-    learnt, chosen_by = [*settings["train"], *told, *everyday], settings["dev"][0]
+    everyday, conditioned = settings.get("everyday", ()), settings.get("with_truth", ())
+    learnt, chosen_by = [*settings["train"], *conditioned, *everyday], settings["dev"][0]
     found = [text for key, text in LICENCES.items() if any(key in name for name in [*learnt, *settings["dev"]])]
     licences = "; ".join(found) or "those of the named files"
     shared = " The model is shared alike: CC BY-SA 4.0." if any(SHARED_ALIKE in text for text in found) else ""

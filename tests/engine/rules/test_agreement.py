@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.rules import test_broken_english
 from riseq.core.edits import DELETE, KEEP, MARKER, Edit, Op, apply
 from riseq.engine.rules.agreement import fix_agreement
 from riseq.text.realise import realise
@@ -47,6 +48,12 @@ AGREEMENT = [
     ("Is it true that [the band|they] was famous?", "Is it true that they were famous?", "the verb may follow"),
     ("What if [Ira Hayes|he] were here?", "What if he were here?", "a wish is no plural"),
     ("Which songs on [the album|it] were hits?", "Which songs on it were hits?", "the songs were"),
+    ("Remind [Theo|he] on Friday.", "Remind him on Friday.", "a request has an object"),
+    ("What if [the band|they] plays?", "What if they play?", "any verb after it"),
+    ("What if [the pilot|they] tries it?", "What if they try it?", "tries, try"),
+    ("What if [the pilot|they] watches it?", "What if they watch it?", "watches, watch"),
+    ("What if [the pilot|they] always flies?", "What if they always flies?", "only right after it"),
+    ("Did [the band|they] focus on it?", "Did they focus on it?", "no verb of one"),
     ("Was they here [now]?", "Was they here?", "the user's own grammar is the user's"),
     ("Did [the band|they] play?", "Did they play?", "did fits everyone"),
     ("Was [the band|they] here when [the duo|they] was?", "Were they here when they were?", "each pronoun counts"),
@@ -139,3 +146,10 @@ def test_whatever_the_edits_they_stay_edits(rows: list[tuple[str, Edit]], fixed:
     for at, (was, now) in enumerate(zip(edits, repaired, strict=True)):
         if at in fixed and was.op in (Op.KEEP, Op.INSERT):
             assert now.op in (Op.KEEP, Op.INSERT)
+
+
+@pytest.mark.parametrize("gender_known", [True, False])
+def test_a_first_name_that_says_neither_is_they_unless_the_dialogue_told(gender_known: bool) -> None:
+    words, edits = test_broken_english.read("What if [Charlie|he] ignores [Charlie Chaplin|him]?")
+    expected = "what if he ignores him" if gender_known else "what if they ignore him"
+    assert test_broken_english.show(words, fix_agreement(words, edits, gender_known=gender_known)) == expected

@@ -35,6 +35,9 @@ CASES = [
     (["What is between soap and water?"], "Is [soap|it] old?", True, "between makes them two"),
     (PEOPLE, "Where was [Ada Lovelace|she] born?", False, "he and she were told apart"),
     (["My son and daughter sing."], "How old is [my son|he]?", False, "a son is he, a daughter she"),
+    (["Orville and Wilbur Wright flew."], "How did [Wilbur] Wright die?", True, "both are Wright"),
+    (["Orville Wright?", "And Wilbur Wright?"], "How did [Wilbur] Wright die?", True, "the same in two utterances"),
+    (["Frank Lloyd Wright built it."], "How did [Frank] Wright die?", False, "one man"),
     ([], "Is [soap|it] old?", False, "nothing was said"),
 ]
 

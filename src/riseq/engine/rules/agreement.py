@@ -4,8 +4,9 @@ A rule acts only beside a word that the edits bring in or bring together, so wha
 its own sake. Capitals and spaces are ``riseq.text.realise``'s.
 """
 
+import re
 from collections.abc import Collection, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,6 +20,9 @@ _WRONG_VERBS = {"they": _TO_PLURAL, **dict.fromkeys(("he", "she", "it"), _TO_SIN
 """By subject: what each verb that does not agree with it should be, without and before "'t"."""
 _BEFORE_VERB = lexicon.QUESTION_WORDS - {"whose"}
 """The question words that stand right before a verb."""
+
+_VERB_OF_ONE = re.compile(r"(?!always$|sometimes$|perhaps$)(\w{2,}?)(ies|(?<=[cs]h|ss|zz)es|(?<=[xo])es|(?<![sui])s)")
+"""A verb after he, she or it: says, tries, watches."""
 
 Pronouns = Sequence[tuple[Sequence[str], str]]
 """The words of each name, and its pronoun: he, she, they or it."""
@@ -118,13 +122,17 @@ def _find_role(words: Sequence[str], edits: Sequence[Edit], run: slice, rest: Se
     return int(before in lexicon.OBJECT_PREPOSITIONS or (ends and before not in lexicon.AUXILIARIES and before != ""))
 
 
-def fix_agreement(words: Sequence[str], edits: Sequence[Edit], fixed: Collection[int] = ()) -> list[Edit]:
+def fix_agreement(
+    words: Sequence[str], edits: Sequence[Edit], fixed: Collection[int] = (), gender_known: bool = True
+) -> list[Edit]:
     """Return the edits with what follows from them; both start with the marker's position, ``fixed`` ones are kept.
+
+    ``gender_known`` says whether the dialogue called anybody he or she.
 
     - "[Ira Hayes] he's name": an owner that became a pronoun takes its "'s" along: "his name".
     - "opposed to [Ira Hayes] he": after a preposition the pronoun is an object: "him".
     - "[the band] Was they": a form of be, have or do agrees with the pronoun beside it: "Were they".
-    - "[a data engineer] he": someone of whom nothing else is known is "they".
+    - "[a data engineer] he", "[Charlie] he": someone of whom nothing else is known is "they".
     - "an [Italian] restaurant": the article goes by the word it now stands before: "a restaurant".
     - "like in [Nairobi] in July", "the [Wall] it": of two words alike that an edit brought together one goes, and so
       does an article before a pronoun.
@@ -134,7 +142,7 @@ def fix_agreement(words: Sequence[str], edits: Sequence[Edit], fixed: Collection
     if any(edit.op for edit in edits):
         for rule in (
             _drop_closing_quote,
-            _stay_general,
+            partial(_stay_general, gender_known=gender_known),
             _own,
             _drop_double,
             _take_object_form,
@@ -156,14 +164,15 @@ def _drop_closing_quote(sentence: _Sentence) -> None:
             sentence.replace(position)
 
 
-def _stay_general(sentence: _Sentence) -> None:
+def _stay_general(sentence: _Sentence, gender_known: bool) -> None:
     """Write the pronoun for "a data engineer" as they; "a king" tells, and the "A." of a name is no article."""
     for run in sentence.substitutes:
-        phrase, (article, *gone) = sentence.edits[run.start].phrase, sentence.words[run]
+        phrase, (first, *gone) = sentence.edits[run.start].phrase, sentence.words[run]
         noun = "".join(sentence.words[run.start + 1 : run.start + 2])
         general = lexicon.GENERAL_PRONOUNS.get(phrase[-1])
-        unknown = article in ("a", "an") and lexicon.SEXED_NOUNS.isdisjoint(gone)
-        if general is not None and unknown and len(noun) > 1 and is_word(noun):
+        role = first in ("a", "an") and lexicon.SEXED_NOUNS.isdisjoint(gone) and len(noun) > 1 and is_word(noun)
+        named = not gender_known and first in lexicon.UNISEX_NAMES and not any(map(lexicon.is_content, gone))
+        if general is not None and (role or named):
             sentence.set_phrase(run.start, (*phrase[:-1], general))
 
 
@@ -211,9 +220,13 @@ def _read_possessive(sentence: _Sentence, at: int) -> range:
 
 
 def _take_object_form(sentence: _Sentence) -> None:
-    """Write a pronoun that was brought in after a preposition as its object."""
-    for before, token in list(pairwise(sentence.tokens)):
-        if token.form in lexicon.OBJECT_FORMS and token.new and before.form in lexicon.OBJECT_PREPOSITIONS:
+    """Write a pronoun that was brought in after a preposition, or the verb that begins a request, as its object."""
+    for index, (before, token) in enumerate(pairwise(sentence.tokens)):
+        request = (
+            index == 0 and lexicon.is_content(before.form) and _form_at(sentence.tokens, 2) in lexicon.AFTER_OBJECT
+        )
+        objected = request or before.form in lexicon.OBJECT_PREPOSITIONS
+        if token.form in lexicon.OBJECT_FORMS and token.new and objected:
             sentence.rewrite(token, lexicon.OBJECT_FORMS[token.form])
 
 
@@ -246,8 +259,11 @@ def _find_verb_before(tokens: Sequence[_Token], index: int) -> tuple[_Token, str
 
 
 def _find_verb_after(tokens: Sequence[_Token], index: int) -> tuple[_Token, str] | None:
-    """Return the form of be after its subject that does not agree with it ("if they was"), and what it should be."""
+    """Return the verb after its subject that does not agree with it ("if they was"), and what it should be."""
     pronoun, verb = tokens[index].form, _form_at(tokens, index + 1)
+    asked = index > 0 and tokens[index - 1].form in lexicon.AUXILIARIES
+    if pronoun == "they" and not asked and lexicon.is_content(verb) and (found := _VERB_OF_ONE.fullmatch(verb)):
+        return tokens[index + 1], found[1] + "y" * (found[2] == "ies")
     # "songs on it were hits": it may be the object of what stands before. "if he were": a wish, not a plural.
     joined = index > 0 and tokens[index - 1].form in lexicon.CONJUNCTIONS
     if pronoun == "it" or verb not in ("is", "was", "are") or joined:

@@ -5,6 +5,7 @@ edits and what stands around it, goes by forms alone, and did not lower the scor
 """
 
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 from riseq.core.edits import DELETE, GONE, KEEP, Edit, Op, Ops, find_runs, set_run
 from riseq.text import lexicon
@@ -15,56 +16,88 @@ _OBJECTS = {"its": "it", "their": "them"}
 _OWNERS = DETERMINERS - ARTICLES - lexicon.DEMONSTRATIVES
 _OPENINGS = frozenset({("what", "about"), ("how", "about"), ("and",)})
 _MAIN_VERBS = frozenset({"am", "is", "are", "was", "were", "has", "have", "had"})
+_HELPING_VERBS = AUXILIARIES - _MAIN_VERBS
+_KNOWN_THINGS = DETERMINERS - {"a", "an"} | {"s"}
+_SUBJECTS = frozenset({"he", "she", "it", "they"})
+_OBJECTS_OF_VERBS = frozenset({("it",), ("them",), ("him",), ("her",)})
+_PARTICLES = frozenset({"off", "up", "away", "back", "down"})
+_QUANTIFIERS = frozenset({"any", "some", "no", "every", "each", "another", "what"})
+_ASKING = frozenset({"", "why", "when", "where", "how"})
+_COMPARING = frozenset({"better", "worse", "more", "less", "well", "as", "than"})
 
 
 def undo_broken_runs(
-    ops: Ops, words: Sequence[str], phrases: Sequence[Sequence[str]], fixed: Collection[int] = ()
+    ops: Ops,
+    words: Sequence[str],
+    phrases: Sequence[Sequence[str]],
+    names: Sequence[bool],
+    fixed: Collection[int] = (),
 ) -> None:
     """Keep, in place, the runs of words that cannot go, or be replaced so, without breaking the sentence.
 
-    "under the [Marshall Plan]?", "reply to [an email]?": small words before what is deleted go too, but ``fixed`` ones.
+    "under the [Marshall Plan]?", "reply to [an email]?", "react when [the band split]?": small words before what is
+    deleted go too, but ``fixed`` ones. ``names`` says which words are written as names are.
     """
     for run in find_runs(ops, (Op.DELETE,)):
         start, after = run.start, _find_next(run.stop, ops, words)
-        if (is_content(words[start]) or words[start] in DETERMINERS) and after in ENDS | PREPOSITIONS:
+        opens = is_content(words[start]) or words[start] in DETERMINERS or words[start - 1] in ("because", "than")
+        if opens and after in ENDS | PREPOSITIONS | AUXILIARIES:
             start -= words[start - 1] in ARTICLES
             along = slice(start - 1, run.stop)
             free = ops[start - 1] == Op.KEEP and not any(along.start <= at < run.start for at in fixed)
-            if words[start - 1] in LINKS - AUXILIARIES and start > 3 and free:
+            ties = LINKS - AUXILIARIES | (lexicon.SUBORDINATORS if after in ENDS else frozenset())
+            if words[start - 1] in ties and start > 3 and free:
                 set_run(ops, along, Op.DELETE)
     broken = [slice(0)]
     while broken:
         runs = find_runs(ops, GONE, alike=True)
-        broken = [run for run in runs if _is_broken(run, ops, words, tuple(phrases[run.start]))]
+        broken = [run for run in runs if _is_broken(run, ops, words, tuple(phrases[run.start]), names)]
         for run in broken:
             set_run(ops, run, Op.KEEP)
     if ops[0] == Op.KEEP and ops[1:2] == [Op.DELETE] and _find_next(1, ops, words) in ("about", "than", "of"):
         set_run(ops, slice(0, len(ops)), Op.KEEP)
 
 
-def mend_phrases(words: Sequence[str], edits: Sequence[Edit], fixed: Collection[int] = ()) -> list[Edit]:
-    """Return the edits with phrases that fit where they stand; ``fixed`` positions are kept.
+def mend_phrases(
+    words: Sequence[str], edits: Sequence[Edit], fixed: Collection[int] = (), names: Sequence[bool] = ()
+) -> list[Edit]:
+    """Return the edits with phrases that fit where they stand; ``fixed`` positions are kept, ``names`` are names.
 
     - "[What is the limit: about] in Poland?": what is asked so begins with what.
     - "was the [telescope: one] built", "joined [the OECD: their] since": it, them.
-    - "if [the seller: they] has left": they have.
-    - "increase my [melatonin: the] levels": one word before the noun is enough.
+    - "if [the seller: they] has left": they have. "raise my [melatonin: the] levels": one word before it is enough.
+    - "three [pretzels: ones]": three. "declared with `[const: it]`": what stands for a code word is none.
+    - "is a [tortoise: one] that", "which [of the two: ones] has": one. "turn off [the oven: it]": turn it off.
+    - "[What do they eat: what about] in Peru?", "[how old is the mayor: what about] of Rome": what about Rome.
     """
     mended, ops = list(edits), [int(edit.op) for edit in edits]
     for run in find_runs(ops, (Op.SUBSTITUTE,)):
         phrase, after = edits[run.start].phrase, _find_next(run.stop, ops, words)
         left, start, stop = words[run.start - 1], run.start, run.stop
+        ends = _is_free(start - 1, start - 2, ops, fixed), _is_free(stop, stop + 1, ops, fixed)
+        placed = any(names[stop + 1 : stop + 2]) and lexicon.TIMES.isdisjoint(words[stop + 1 : stop + 2])
+        counted = lexicon.is_number(left) and words[start - 2] not in DETERMINERS
         if phrase == ("about",) and start == 1:
             phrase = ("what", "about")
         elif "the" in (left, *phrase[:1]) and phrase[-1:] == ("one",) and after not in lexicon.PHRASE_OPENERS:
             article = left == "the" and ops[start - 1] == Op.KEEP
-            phrase, start = (phrase, start) if article and start - 1 in fixed else (("it",), start - article)
+            phrase, start = (phrase, start) if article and not ends[0] else (("it",), start - article)
         elif phrase[-1:] in (("its",), ("their",)) and _ends_phrase(after):
             phrase = (*phrase[:-1], _OBJECTS[phrase[-1]])
-        elif phrase == ("they",) and after == "has" and ops[stop] == Op.KEEP and stop not in fixed:
+        elif phrase == ("they",) and words[stop : stop + 1] == ["has"] and ends[1]:
             phrase, stop = ("they", "have"), stop + 1
-        elif phrase == ("the",) and left in _OWNERS:
+        elif (phrase == ("the",) and left in _OWNERS) or (phrase == ("ones",) and counted):
             phrase = ()
+        elif left == "`" and words[stop : stop + 1] == ["`"] and all(ends):
+            start, stop = start - 1, stop + 1
+        elif phrase == ("one",) and left in ("a", "an") and ends[0]:
+            start -= 1
+        elif phrase == ("what", "about") and ends[1] and (after == "of" or (after == "in" and placed)):
+            stop += 1
+        elif phrase == ("ones",) and left == "which" and after in lexicon.SINGULAR_TO_PLURAL:
+            phrase = ("one",)
+        elif left in _PARTICLES and phrase in _OBJECTS_OF_VERBS and ends[0] and _is_verb(start - 2, ops, words):
+            mended[start - 2], phrase = Edit(Op.INSERT, phrase), ()
         rest = Edit(Op.SUBSTITUTE) if phrase else DELETE
         mended[start:stop] = [Edit(rest.op, phrase), *[rest] * (stop - start - 1)]
     return mended
@@ -94,18 +127,22 @@ def fix_stranded_words(words: Sequence[str], edits: Sequence[Edit], fixed: Colle
     return repaired
 
 
-def _is_broken(run: slice, ops: Ops, words: Sequence[str], new: tuple[str, ...]) -> bool:
-    before = next((words[at] for at in range(run.start - 1, 0, -1) if ops[at] not in GONE), "")
-    after, gone, left = _find_next(run.stop, ops, words), words[run], words[run.start - 1]
+def _is_broken(run: slice, ops: Ops, words: Sequence[str], new: tuple[str, ...], names: Sequence[bool]) -> bool:
+    first, rest = ["", *_list_kept(words, ops, 1, run.start)], _list_kept(words, ops, run.stop, len(ops)) or ["?"]
+    before, after, gone, left = first[-1], rest[0], words[run], words[run.start - 1]
     if ops[run.start] == Op.SUBSTITUTE:
-        return bool(new) and _is_misplaced(gone, new, before, after)
+        return bool(new) and _is_misplaced(gone, new, first, rest)
     noun_follows = is_content(after) or after in ("one", "ones", "other", "same")
     # "become a [doctor] in Berlin", "did the [League or the Avengers] come": an article without its noun.
     if left in DETERMINERS and left == before and is_content(gone[0]):
         return not noun_follows or not lexicon.PHRASE_OPENERS.isdisjoint(gone)
     # "real-[time] databases", "example that [is] rejected": what ties two words together.
     hyphen = left == before == "-" or words[run.stop : run.stop + 1] == ["-"]
-    if hyphen or (before and noun_follows and LINKS.issuperset(gone)):
+    if hyphen or (before and (noun_follows or after in DETERMINERS) and LINKS.issuperset(gone)):
+        return True
+    # "how many [chin] tucks": half a compound; but of a known thing "the [wedding] cake", and "[Wilbur] Wright".
+    adjacent = run.stop < len(words) and words[run.stop] == after and is_content(after) and not names[run.stop]
+    if adjacent and before and left not in _KNOWN_THINGS and all(map(is_content, gone)):
         return True
     # "help [Lewis and] Clark", "what were [Ching Shih's] laws": half of what belongs together.
     pair = gone[-1] in ("and", "or") and is_content(gone[0])
@@ -113,26 +150,62 @@ def _is_broken(run: slice, ops: Ops, words: Sequence[str], new: tuple[str, ...])
     return noun_follows and (pair or owner)
 
 
-def _is_misplaced(gone: Sequence[str], new: tuple[str, ...], before: str, after: str) -> bool:
-    """Return whether the new words cannot stand where they would."""
+def _is_misplaced(gone: Sequence[str], new: tuple[str, ...], first: Sequence[str], rest: Sequence[str]) -> bool:
+    """Return whether the new words cannot stand where they would, between the ``first`` words and the ``rest``."""
+    before, after = first[-1], rest[0]
     # "How many [calories does rowing: what about] burn": these open a question, and then something is asked about.
+    # "[Can it run: what about] faster than a horse", "[how many: and] cans does it hold": not half of another question.
     if new[:2] in _OPENINGS or new in _OPENINGS:
-        return gone[0] not in JOINTS and (before not in {"", *ENDS} or after in ("to", "be", "?"))
+        verb = any(is_content(one) and other in _HELPING_VERBS for one, other in pairwise(rest))
+        half = verb or "than" in rest[:2] or not _PARTICLES.isdisjoint(rest[1:2])
+        return gone[0] not in JOINTS and (before not in {"", *ENDS} or after in ("to", "be", "?") or half)
+    # "if [the cyclist has: do they] no insurance": a question's order inside a clause. "if [it rains: they]?": no verb.
+    alone = len(new) == 1 and new[0] in lexicon.PRONOUNS
+    if before in lexicon.SUBORDINATORS and (new[0] in AUXILIARIES or (alone and after in ENDS and before != "that")):
+        return True
+    # "did the sponge [divers: they] find", "if she [sells the car: it]?": two subjects. "any [Abba: their] songs".
+    opened = is_content(before) and (first[-2] in DETERMINERS or (first[-2] in AUXILIARIES and first[-3] in _ASKING))
+    subject = before in _SUBJECTS or opened
+    if (alone and new[0] in _SUBJECTS and subject) or (before in _QUANTIFIERS and new[-1] in _OWNERS | {"one"}):
+        return True
+    # "has to [repeat a year: one]": the verb went along.
+    wants = new == ("one",) or first[-2:-1] in (["has"], ["have"], ["had"])
+    if before == "to" and alone and wants and is_content(gone[0]) and not DETERMINERS.isdisjoint(gone):
+        return True
     # "the role [of toilets: their] in film": a possessive without its noun.
     if new[-1] in _OBJECTS and _ends_phrase(after) and gone[0] in lexicon.PHRASE_OPENERS - DETERMINERS:
         return True
     # "reach [the: there] Moon", "how much [Red Bull: it] can you": a pronoun has no noun and no quantity with it.
     counted = len(new) == 1 and before in _OWNERS | {"much", "many"}
-    if new[-1] in _STANDING_ALONE and ((gone[-1] in DETERMINERS and is_content(after)) or counted):
+    torn = "-" in (gone[0], gone[-1], before, after)  # "did [Yeong-: she] hye"
+    if torn or (new[-1] in _STANDING_ALONE and ((gone[-1] in DETERMINERS and is_content(after)) or counted)):
         return True
-    # "Can [my landlord raise the rent: that] in Berlin?": the verb went along.
-    return before in AUXILIARIES - _MAIN_VERBS and after in ENDS | PREPOSITIONS and len(gone) > 2
+    # "Can [my landlord raise the rent: that] in Berlin?", "does [oat milk froth: it] better": the verb went along.
+    return before in _HELPING_VERBS and after in ENDS | PREPOSITIONS | _COMPARING and len(gone) > 2
+
+
+def _is_verb(at: int, ops: Ops, words: Sequence[str]) -> bool:
+    """Return whether the word at ``at``, which stands before a particle, is kept and no verb of motion: "go up it"."""
+    return at > 0 and ops[at] == Op.KEEP and is_content(words[at]) and words[at] not in lexicon.MOTIONS
+
+
+def _is_free(at: int, beyond: int, ops: Ops, fixed: Collection[int]) -> bool:
+    """Return whether the word at ``at`` stays, may be changed, and is not followed ``beyond`` by one that is replaced.
+
+    Two runs of SUBSTITUTEs side by side would be one with two phrases.
+    """
+    replaced = 0 <= beyond < len(ops) and ops[beyond] == Op.SUBSTITUTE
+    return at < len(ops) and ops[at] == Op.KEEP and not replaced and at not in fixed
 
 
 def _ends_phrase(after: str) -> bool:
     return after in LINKS or after in ENDS or after in JOINTS
 
 
+def _list_kept(words: Sequence[str], ops: Sequence[int], start: int, stop: int) -> list[str]:
+    return [words[at] for at in range(start, stop) if ops[at] not in GONE]
+
+
 def _find_next(start: int, ops: Sequence[int], words: Sequence[str]) -> str:
     """Return the next word that stays, from ``start`` on; a mark where none does."""
-    return next((words[at] for at in range(start, len(ops)) if ops[at] not in GONE), "?")
+    return next(iter(_list_kept(words, ops, start, len(ops))), "?")

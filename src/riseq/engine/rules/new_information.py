@@ -6,7 +6,7 @@ a phrase of which the dialogue said no content word, "the weather like in Nairob
 sure. Where a dialogue has questions only, a word's absence says nothing: there the guard stands back, not the law.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from riseq.core.edits import GONE, Op, Ops, find_runs, set_run, split_run
@@ -20,30 +20,34 @@ def keep_unsaid(
     words: Sequence[str],
     phrases: Sequence[Sequence[str]],
     names: Sequence[bool],
-    question: Collection[str],
+    question: Sequence[str],
     dialogue: DialogueWords,
 ) -> None:
-    """Keep, in place, each phrase that would go with a content word of the ``question`` that nobody said.
+    """Keep, in place, each phrase that would go with a content word of the ``question`` as asked that nobody said.
 
     A word that stays elsewhere, or comes back in one of the ``phrases`` put in, is not lost.
     """
-    kept = {find_stem(word) for word, op in zip(words, ops, strict=True) if op not in GONE}
+    asked, kept = list(map(find_stem, question)), {find_stem(words[at]) for at, op in enumerate(ops) if op not in GONE}
     for phrase in list(find_phrases(ops, words, front=True)):
         stays = kept.union(map(find_stem, phrases[phrase.start]))
         content = [index for index in range(phrase.start, phrase.stop) if is_content(words[index])]
         named = [index for index in content if names[index]]
         spelled = named if len(named) > 1 and find_initials(words[index] for index in named) in dialogue else ()
         for index in content:
-            known = words[index] in dialogue or find_stem(words[index]) in stays or words[index] not in question
-            if not (known or index in spelled or _is_licensed(index, phrase.stop, words, names, dialogue)):
+            stem = find_stem(words[index])
+            known = words[index] in dialogue or dialogue.spells_out(words[index])
+            if known or index in spelled or stem in stays or stem not in asked:
+                continue
+            # An earlier pass may have brought the two together: "film [the] alien".
+            after = (takewhile(is_content, question[at + 1 :]) for at, other in enumerate(asked) if other == stem)
+            before_said = all(any(head in dialogue for head in heads) for heads in after)
+            if not (before_said and _is_no_news(index, phrase.stop, words, names, dialogue)):
                 set_run(ops, phrase, Op.KEEP)
                 break
 
 
-def _is_licensed(index: int, stop: int, words: Sequence[str], names: Sequence[bool], dialogue: DialogueWords) -> bool:
-    """Return whether an unsaid word is short for a said name, or stands before a said noun and is no news."""
-    if dialogue.spells_out(words[index]):
-        return True
+def _is_no_news(index: int, stop: int, words: Sequence[str], names: Sequence[bool], dialogue: DialogueWords) -> bool:
+    """Return whether an unsaid word stands before a said noun, and is neither a number nor a name of its own."""
     head = index + sum(1 for _ in takewhile(is_content, words[index + 1 : stop]))
     news = head == index or is_number(words[index]) or names[index] > names[head]
     return not news and dialogue.says_head(words[head], words[index:head])

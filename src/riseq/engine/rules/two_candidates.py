@@ -42,7 +42,8 @@ _Pair = tuple[_Candidate, _Candidate]
 def keep_candidates(ops: Ops, words: Sequence[str], phrases: Sequence[Sequence[str]], dialogue: DialogueWords) -> None:
     """Keep, in place, each phrase that would go though it names one of two alike that the dialogue has in sight.
 
-    A part of a name may go before the rest, and so may everything where the question names both.
+    A part of a name may go before the rest, unless another has the same ("[Wilbur] Wright"), and so may everything
+    where the question names both.
     """
     stems = list(map(find_stem, words))
     stay = {stem for stem, op in zip(stems, ops, strict=True) if op not in GONE}
@@ -51,6 +52,8 @@ def keep_candidates(ops: Ops, words: Sequence[str], phrases: Sequence[Sequence[s
         beside = (*words[phrase.stop : phrase.stop + 1], words[phrase.start - 1])
         part = ops[phrase.start] == Op.DELETE and any(is_content(one) or one in lexicon.JOINTS for one in beside)
         clear = not stay.isdisjoint(meant) or not lexicon.JOINTS.isdisjoint(words[phrase])
+        if meant and part and dialogue.has_namesake(meant, "".join(stems[phrase.stop : phrase.stop + 1])):
+            set_run(ops, phrase, Op.KEEP)
         if not meant or part or clear or (new and lexicon.PRONOUNS.isdisjoint(new)):
             continue
         if any(_is_unclear(meant, pair, stems, new, dialogue) for pair in _find_pairs(dialogue.context)):
@@ -63,13 +66,13 @@ def _is_unclear(
     one, other = pair
     if one.is_meant(meant) == other.is_meant(meant) or one[1:3] != other[1:3]:
         return False
-    own, rival = (one.stems, other.stems) if one.is_meant(meant) else (other.stems, one.stems)
+    own, other_stems = (one.stems, other.stems) if one.is_meant(meant) else (other.stems, one.stems)
     # "Is Lyon or Marseille bigger?" "Marseille is.": what the answer picked is what is talked about.
-    picked = set(dialogue.stems[-1]).issuperset(meant) and set(dialogue.stems[-1]).isdisjoint(rival)
+    picked = set(dialogue.stems[-1]).issuperset(meant) and set(dialogue.stems[-1]).isdisjoint(other_stems)
     # "My son and my daughter", "Cleopatra and Caesar ... she ... him": each has a pronoun of their own.
     both = all(any(form in dialogue for form in sex) for sex in (lexicon.HE, lexicon.SHE))
-    told = not lexicon.GENERAL_PRONOUNS.keys().isdisjoint(new) and (both or not lexicon.SEXED_NOUNS.isdisjoint(own))
-    return not (picked or told) and set(rival).isdisjoint(question)
+    sexed = not lexicon.GENERAL_PRONOUNS.keys().isdisjoint(new) and (both or not lexicon.SEXED_NOUNS.isdisjoint(own))
+    return not (picked or sexed) and set(other_stems).isdisjoint(question)
 
 
 def _find_pairs(context: Sequence[str]) -> Iterator[_Pair]:
