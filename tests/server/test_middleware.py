@@ -14,7 +14,7 @@ import pytest
 from server.serving import ALIEN, run_server
 
 LIMIT = 20_000
-PATIENCE = 0.5
+PATIENCE = 1.0
 GOOD = json.dumps(ALIEN).encode()
 
 
@@ -157,12 +157,12 @@ def test_a_client_that_drips_bytes_is_not_waited_for(address: str) -> None:
         )
         started = time.perf_counter()
         try:
-            while time.perf_counter() - started < 10:
+            while time.perf_counter() - started < 15:
                 slow.sendall(b" ")
                 time.sleep(0.05)
         except OSError:
             pass
-        assert PATIENCE * 0.8 < time.perf_counter() - started < 5
+        assert PATIENCE * 0.8 < time.perf_counter() - started < 10
 
 
 def test_a_client_that_goes_away_halfway_leaves_nothing_behind(address: str) -> None:
