@@ -42,7 +42,7 @@ def test_the_client_is_small_and_has_the_servers_version(folder: Path) -> None:
 
 def test_node_finds_that_the_client_works(folder: Path) -> None:
     with (
-        run_server(RecordingEngine(), api_key=KEY) as address,
+        run_server(RecordingEngine(), api_key=KEY, max_items=64) as address,
         run_server(DummyEngine(0.1), max_queue=1, max_items=1, max_batch=1) as busy,
     ):
         environment = {"RISEQ_ADDRESS": address, "RISEQ_API_KEY": KEY, "RISEQ_BUSY_ADDRESS": busy}

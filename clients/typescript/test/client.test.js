@@ -23,7 +23,6 @@ const reluctant = createServer((request, response) => {
   if (retryAfter !== undefined) response.setHeader("Retry-After", retryAfter);
   const error = { code: "queue_full", message: "later", request_id: "1" };
   response.writeHead(status).end(status === 200 ? '{"text": "When?"}' : JSON.stringify({ error }));
-  server.emit("seen");
 });
 const server = reluctant.listen(0, "127.0.0.1");
 await once(server, "listening");
@@ -36,15 +35,18 @@ after(() => {
 });
 afterEach(() => mock.restoreAll());
 
-/** Shortens the clients' waits between tries, and notes how long they would have been. */
-function noteWaits() {
+/**
+ * Shortens the clients' waits between tries, and returns how long they would have been.
+ * @param {(ms: number) => number} shorten
+ */
+function noteWaits(shorten = () => 10) {
   const real = globalThis.setTimeout;
   /** @type {number[]} */
   const waits = [];
   const noted = (/** @type {() => void} */ call, /** @type {number} */ ms, /** @type {any[]} */ ...rest) => {
     if (call.name !== "wake") return real(call, ms, ...rest); // fetch has timers of its own
     waits.push(ms);
-    return real(call, 10);
+    return real(call, shorten(ms));
   };
   mock.method(globalThis, "setTimeout", /** @type {any} */ (noted));
   return waits;
@@ -91,7 +93,7 @@ test("a batch longer than a request comes back in order, a failure at its place"
 test("the model's facts are those of the server", async () => {
   const model = await client.model();
   assert.equal(model.engine, "dummy");
-  assert.equal(model.limits.max_items, 256);
+  assert.equal(model.limits.max_items, 64);
 });
 
 test("what the server refuses is a ServerError with its words", async () => {
@@ -132,21 +134,24 @@ test("refusals and lost connections are tried again, but not without end", async
 });
 
 test("an answer that does not come in time is a TimeoutError, and is not asked for again", async () => {
-  refuse([1]);
+  refuse([1]); // a second try would be answered
   await assert.rejects(new Client(reluctantAddress, { timeoutMs: 30 }).simplify(alien), { name: "TimeoutError" });
+});
+
+test("a signal ends a call while it waits for an answer", { timeout: 10_000 }, async () => {
+  refuse([1]);
+  const controller = new AbortController();
+  server.once("seen", () => controller.abort(new Error("enough")));
+  await assert.rejects(new Client(reluctantAddress).simplify(alien, controller), { message: "enough" });
   assert.equal(seen, 1);
 });
 
-test("a signal ends a call before it, in it, and between its tries", async () => {
-  const patient = new Client(reluctantAddress);
-  for (const refusal of /** @type {Refusal[]} */ ([[1], [503, "50"]])) {
-    refuse(refusal);
-    const controller = new AbortController();
-    const call = patient.batch([alien], { signal: controller.signal });
-    server.once("seen", () => setImmediate(() => controller.abort(new Error("enough"))));
-    await assert.rejects(call, { message: "enough" });
-    assert.equal(seen, 1);
-    await assert.rejects(patient.model({ signal: controller.signal }), { message: "enough" });
-    assert.equal(seen, 1);
-  }
+test("a signal ends a call between its tries, and before any", { timeout: 10_000 }, async () => {
+  refuse([503, "50"]);
+  const controller = new AbortController();
+  const waits = noteWaits((ms) => setImmediate(() => controller.abort(new Error("enough"))) && ms);
+  await assert.rejects(new Client(reluctantAddress).batch([alien], controller), { message: "enough" });
+  assert.deepEqual(waits, [50_000]);
+  await assert.rejects(new Client(reluctantAddress).model(controller), { message: "enough" });
+  assert.equal(seen, 1);
 });
