@@ -35,21 +35,23 @@ after(() => {
 });
 afterEach(() => mock.restoreAll());
 
+const { setTimeout: begin } = globalThis;
+
 /**
- * Shortens the clients' waits between tries, and returns how long they would have been.
- * @param {(ms: number) => number} shorten
+ * Lets `start` begin the clients' timers of this name, and returns how long they would have been.
+ * @param {"late" | "wake"} name
+ * @param {(call: () => void, ms: number) => unknown} start
  */
-function noteWaits(shorten = () => 10) {
-  const real = globalThis.setTimeout;
+function noteTimers(name, start) {
   /** @type {number[]} */
-  const waits = [];
-  const noted = (/** @type {() => void} */ call, /** @type {number} */ ms, /** @type {any[]} */ ...rest) => {
-    if (call.name !== "wake") return real(call, ms, ...rest); // fetch has timers of its own
-    waits.push(ms);
-    return real(call, shorten(ms));
+  const noted = [];
+  const replaced = (/** @type {() => void} */ call, /** @type {number} */ ms, /** @type {any[]} */ ...rest) => {
+    if (call.name !== name) return begin(call, ms, ...rest); // fetch has timers of its own
+    noted.push(ms);
+    return start(call, ms);
   };
-  mock.method(globalThis, "setTimeout", /** @type {any} */ (noted));
-  return waits;
+  mock.method(globalThis, "setTimeout", /** @type {any} */ (replaced));
+  return noted;
 }
 
 /** @param {Refusal[]} said */
@@ -111,7 +113,7 @@ test("what the server refuses is a ServerError with its words", async () => {
 });
 
 test("a full server is asked again after as long as it says, until each question has its answer", async () => {
-  const waits = noteWaits();
+  const waits = noteTimers("wake", (call) => begin(call, 10));
   const patient = new Client(busy, { retries: 1_000 });
   const results = await Promise.all(Array.from({ length: 8 }, () => patient.simplify(alien)));
   assert.ok(results.every((result) => result.text === "When was it released?"));
@@ -119,7 +121,7 @@ test("a full server is asked again after as long as it says, until each question
 });
 
 test("refusals and lost connections are tried again, but not without end", async () => {
-  const waits = noteWaits();
+  const waits = noteTimers("wake", (call) => begin(call, 10));
   refuse([429, "7"], [503, "3600"], [0], [503, "soon"]);
   assert.equal((await new Client(reluctantAddress).simplify(alien)).text, "When?");
   assert.equal(seen, 5);
@@ -135,7 +137,9 @@ test("refusals and lost connections are tried again, but not without end", async
 
 test("an answer that does not come in time is a TimeoutError, and is not asked for again", async () => {
   refuse([1]); // a second try would be answered
+  const limits = noteTimers("late", (call) => void server.once("seen", call));
   await assert.rejects(new Client(reluctantAddress, { timeoutMs: 30 }).simplify(alien), { name: "TimeoutError" });
+  assert.deepEqual(limits, [30]);
 });
 
 test("a signal ends a call while it waits for an answer", { timeout: 10_000 }, async () => {
@@ -149,7 +153,10 @@ test("a signal ends a call while it waits for an answer", { timeout: 10_000 }, a
 test("a signal ends a call between its tries, and before any", { timeout: 10_000 }, async () => {
   refuse([503, "50"]);
   const controller = new AbortController();
-  const waits = noteWaits((ms) => setImmediate(() => controller.abort(new Error("enough"))) && ms);
+  const waits = noteTimers("wake", (call, ms) => {
+    setImmediate(() => controller.abort(new Error("enough")));
+    return begin(call, ms);
+  });
   await assert.rejects(new Client(reluctantAddress).batch([alien], controller), { message: "enough" });
   assert.deepEqual(waits, [50_000]);
   await assert.rejects(new Client(reluctantAddress).model(controller), { message: "enough" });
