@@ -102,4 +102,4 @@ def test_shell_and_python_go_by_these_names() -> None:
     for page in PAGES:
         for line in page.read_text(encoding="utf-8").splitlines():
             if line.startswith("```") and line != "```":
-                assert line[3:] in (*LANGUAGES, "text", "json", "toml", "yaml", "bibtex"), f"{name(page)}: {line}"
+                assert line[3:] in (*LANGUAGES, "text", "json", "js", "toml", "yaml", "bibtex"), f"{name(page)}: {line}"

@@ -63,6 +63,7 @@ def test_a_dead_link_and_a_dead_anchor_fail_the_build(root: Path, tmp_path: Path
         "CONTRIBUTING.md",
         "SECURITY.md",
         "benchmarks",
+        "clients",
         "models",
         "src",
         "Dockerfile",

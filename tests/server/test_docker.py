@@ -1,13 +1,15 @@
-"""The files for Docker agree with the code; an image itself is not built here."""
+"""The files for Docker agree with the code; an image itself is not built here, but the wheel that goes into it is."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
+import zipfile
 from dataclasses import fields
 from pathlib import Path
 
@@ -56,13 +58,36 @@ def test_the_health_check_finds_the_server_on_whatever_port(dockerfile: str, man
         assert check_health(dockerfile, path) != 0
 
 
-def test_what_is_copied_exists_and_reaches_the_builder(dockerfile: str, root: Path) -> None:
-    copied = {
+def list_copied(dockerfile: str) -> set[str]:
+    return {
         name for line in re.findall(r"^COPY (?!--from)(.*)$", dockerfile, re.MULTILINE) for name in line.split()[:-1]
     }
+
+
+def test_what_is_copied_exists_and_reaches_the_builder(dockerfile: str, root: Path) -> None:
     allowed = {line[1:] for line in (root / ".dockerignore").read_text().splitlines() if line.startswith("!")}
-    assert copied == allowed
-    assert all((root / name).exists() for name in copied)
+    assert list_copied(dockerfile) == allowed
+    assert all((root / name).exists() for name in allowed)
+
+
+def test_what_is_copied_makes_a_whole_wheel(dockerfile: str, root: Path, tmp_path: Path) -> None:
+    wanted = set()
+    for name in list_copied(dockerfile):
+        for path in [root / name, *(root / name).rglob("*")]:
+            if path.is_file() and "__pycache__" not in path.parts:
+                within = path.relative_to(root)
+                target = tmp_path / "checkout" / within
+                target.parent.mkdir(parents=True, exist_ok=True)
+                if within.parts[0] == "models":
+                    target.touch()  # packing the weights takes seconds, and tests/test_wheel.py does it
+                else:
+                    shutil.copy(path, target)
+                if len(within.parts) > 1:
+                    wanted.add((Path("riseq") / within).as_posix().replace("riseq/src/", ""))
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path)]
+    subprocess.run([*build, str(tmp_path / "checkout")], check=True, capture_output=True, timeout=120)
+    (wheel,) = tmp_path.glob("*.whl")
+    assert {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("riseq/")} == wanted
 
 
 def test_it_runs_as_nobody_special(dockerfile: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
+from node import run_node
 from riseq.hub import find_default_model
 from riseq.server.engines import SimplifierEngine
 from riseq.server.schemas import ErrorOut
@@ -62,6 +63,19 @@ def test_the_clients_snippet_runs(page: str, address: str) -> None:
     code = find(page, "python")[0].replace(ADDRESS, address)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.splitlines()[0] == "When was it released?"
+
+
+@pytest.mark.parametrize("name", ["docs/server.md", "clients/typescript/README.md"])
+def test_the_typescript_clients_snippet_prints_what_is_shown(
+    name: str, address: str, root: Path, tmp_path: Path
+) -> None:
+    text = (root / name).read_text(encoding="utf-8")
+    shown = re.search(r"^```js\n(.*?)^```\n```text\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert shown is not None
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules" / "riseq-client").symlink_to(root / "clients" / "typescript")
+    (tmp_path / "example.mjs").write_text(shown[1].replace(ADDRESS, address), encoding="utf-8")
+    assert run_node("example.mjs", folder=tmp_path) == shown[2]
 
 
 def test_the_settings_file_is_one(page: str, tmp_path: Path) -> None:

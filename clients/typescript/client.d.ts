@@ -1,0 +1,64 @@
+// Made by `npm run types` from client.js, 552ae8f079e37834c254c047608a819740d6cc17d5a4304886c49c1707352dbc
+/** An answer that is not the one asked for: its HTTP status, the server's word for it, and its line. */
+export class ServerError extends Error {
+    /** @param {number} status @param {string} code @param {string} message @param {string} [requestId] */
+    constructor(status: number, code: string, message: string, requestId?: string);
+    status: number;
+    code: string;
+    requestId: string | undefined;
+}
+/** Simplifies questions on a server. */
+export class Client {
+    /** @param {string | URL} [address] A proxy's path may follow the host. @param {ClientOptions} [options] */
+    constructor(address?: string | URL, { apiKey, timeoutMs, retries }?: ClientOptions);
+    /**
+     * Returns the conversational form of a question.
+     * @param {Item} item @param {CallOptions} [options] @returns {Promise<Result>}
+     */
+    simplify(item: Item, options?: CallOptions): Promise<Result>;
+    /**
+     * Returns one result or failure an item, in order; they go a few dozen a request, one after the other.
+     * @param {Iterable<Item>} items @param {CallOptions} [options] @returns {Promise<(Result | ItemFailure)[]>}
+     */
+    batch(items: Iterable<Item>, options?: CallOptions): Promise<(Result | ItemFailure)[]>;
+    /** Returns what the server says of its model and limits. @param {CallOptions} [options] @returns {Promise<Model>} */
+    model(options?: CallOptions): Promise<Model>;
+    #private;
+}
+export type Schemas = import("./schema.js").components["schemas"];
+/**
+ * A question, the dialogue before it, and how to edit.
+ */
+export type Item = Schemas["Item"];
+/**
+ * What became of a question.
+ */
+export type Result = Schemas["Result"];
+/**
+ * What stands in a batch for a question that the server fails on.
+ */
+export type ItemFailure = Schemas["ItemFailure"];
+/**
+ * The server's model and limits.
+ */
+export type Model = Schemas["ModelOut"];
+export type ClientOptions = {
+    /**
+     * The server's key, where it has one.
+     */
+    apiKey?: string | undefined;
+    /**
+     * How long one try may take; 60,000 by default.
+     */
+    timeoutMs?: number | undefined;
+    /**
+     * How often a request is tried again; 4 by default.
+     */
+    retries?: number | undefined;
+};
+/**
+ * The signal ends the call, its retries too, with the signal's reason.
+ */
+export type CallOptions = {
+    signal?: AbortSignal;
+};
