@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypedDict
 
 from riseq.text.lexicon import PERSONAL_PRONOUNS
-from riseq.types import InputError
+from riseq.types import InputError, suggest
 
 NEUTRAL = 0.5
 """The strength that takes the network's scores as they are."""
@@ -111,7 +111,7 @@ def _check_names(values: Mapping[str, Any]) -> dict[str, Any]:
     known = [one.name for one in fields(Controls)]
     for name in values:
         if name not in known:
-            raise InputError(f"{name!r} is no control, expected one of {', '.join(known)}")
+            raise InputError(f"{name!r} is no control; {suggest(name, known)}")
     return dict(values)
 
 

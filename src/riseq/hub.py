@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from riseq.extras import needs_extra
 from riseq.types import InputError
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -95,11 +96,8 @@ def _find(name: str | Path, hub_name: re.Pattern[str], files: Sequence[str], exp
 
 
 def _fetch(name: str, revision: str | None, files: Sequence[str]) -> Path:
-    try:
+    with needs_extra("hub", f"{name}: no such folder; a model from the Hugging Face hub"):
         import huggingface_hub as hub
-    except ModuleNotFoundError:
-        hint = "if it is a model on the Hugging Face hub: pip install 'riseq[hub]'"
-        raise InputError(f"{name}: no such folder; {hint}") from None
     try:
         return Path(hub.snapshot_download(name, revision=revision, allow_patterns=list(files)))
     # The hub, its cache and the network have dozens of kinds of failure; all of them mean that there is no model.

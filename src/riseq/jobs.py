@@ -69,7 +69,7 @@ class Journal:
 
     def add(self, entry: Mapping[str, object]) -> None:
         """Write the next row all the way to the system, where a kill cannot reach it."""
-        line = json.dumps({_ROW: self.done + 1, **entry}, ensure_ascii=False).encode() + b"\n"
+        line = json.dumps({_ROW: self.done + 1, **entry}, ensure_ascii=False, default=str).encode() + b"\n"
         with writing(self.path):
             self._file.write(line)
             self._file.flush()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from riseq.core.edits import Op
@@ -14,6 +15,13 @@ class InputError(ValueError):
 
     The command line prints the message and exits with code 2; nothing else is caught there.
     """
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return the end of the message about a ``name`` that is none of ``known``: the nearest, or all where none is."""
+    names = list(known)
+    near = get_close_matches(name, names, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names) or 'none'}"
 
 
 @dataclass(frozen=True, slots=True)

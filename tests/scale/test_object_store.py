@@ -22,7 +22,7 @@ pytestmark = pytest.mark.xdist_group("ray")  # one cluster, in one of the proces
 pa = pytest.importorskip("pyarrow")
 fs = pytest.importorskip("pyarrow.fs")
 pq = pytest.importorskip("pyarrow.parquet")
-moto = pytest.importorskip("moto.server", reason="moto is not installed: pip install 'riseq[dev]'")
+moto = pytest.importorskip("moto.server", reason="moto is not installed: pip install '.[dev]'")
 ROWS = 30
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
+import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
@@ -19,8 +22,9 @@ from riseq import __version__
 from riseq.data.dataset import load_dataset
 from riseq.data.rows import BadRow, BadRows
 from riseq.data.tables import SUFFIXES
+from riseq.extras import INSTALL
 from riseq.files import STDIN
-from riseq.hub import find_examples
+from riseq.hub import find_default_model, find_examples
 from riseq.systems.registry import SYSTEMS, default_system_name
 from riseq.types import Example, InputError
 
@@ -50,6 +54,11 @@ def option(usage: str, help: str, **more: Any) -> Any:
     return Option(*names, metavar=" ".join(usage.split()[len(names) :]) or None, help=help, **more)
 
 
+def show_extra(extra: str) -> str:
+    """Return how ``extra`` is installed, for a help text: its bracket is no markup."""
+    return INSTALL.format(extra=extra).replace("[", r"\[")
+
+
 def argument(metavar: str, help: str) -> Any:
     """Return the argument that the help calls ``metavar``."""
     return Argument(metavar=metavar, show_default=False, help=help)
@@ -59,7 +68,7 @@ def build_app() -> typer.Typer:
     """Return the command ``riseq`` with all its verbs."""
     app = typer.Typer(
         name="riseq",
-        help="Make self-contained questions conversational.",
+        help="Make self-contained questions conversational. English only.",
         epilog="[bold]riseq VERB --help[/] shows what a verb takes, with examples.",
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
@@ -72,20 +81,18 @@ def build_app() -> typer.Typer:
     return app
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"riseq {__version__}")
-        raise typer.Exit
-
-
 def riseq(
     context: typer.Context,
-    _version: Annotated[
-        bool, option("--version -V", "Show the version and exit.", callback=_print_version, is_eager=True)
-    ] = False,
+    version: Annotated[bool, option("--version -V", "Show the version and exit.")] = False,
+    verbose: Annotated[bool, option("--verbose", "With --version: the licences and the model too.")] = False,
 ) -> None:
-    """Make self-contained questions conversational."""
-    show_help_alone(context)
+    """Make self-contained questions conversational. English only."""
+    if not version:
+        return show_help_alone(context)
+    typer.echo(f"riseq {__version__}")
+    if verbose:
+        typer.echo(f"code: Apache-2.0\nmodels: CC-BY-SA-4.0\nmodel: {find_default_model() or 'none'}")
+    raise typer.Exit
 
 
 def show_help_alone(context: typer.Context) -> None:
@@ -109,8 +116,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INPUT_ERROR
     except _USAGE_ERROR as error:
         message = error.format_message() if hasattr(error, "format_message") else str(error)
+        if found := re.search(r"'(-\S+)'.* valid (integer|number|float)", message):  # in the words of click or typer
+            message = f"{found[1]}: expected {'a whole number' if found[2] == 'integer' else 'a number'}"
         context = getattr(error, "ctx", None)
         notify(f"{message.rstrip('.')}; see {context.command_path if context else 'riseq'} --help")
+        return INPUT_ERROR
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still in the buffer would fail again at the exit
+        notify(f"the output cannot be written: {error.strerror}")
         return INPUT_ERROR
     except (typer.Abort, KeyboardInterrupt):
         code = INTERRUPTED

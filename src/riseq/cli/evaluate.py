@@ -42,6 +42,7 @@ def evaluate(
     """
     from riseq.data.rows import prediction_row
     from riseq.data.tables import check_output, write_rows
+    from riseq.files import check_apart
     from riseq.metrics.behaviour import ALL, measure_behaviour
     from riseq.metrics.reliability import check_confidence
     from riseq.reproduce.predict import evaluate as run
@@ -49,6 +50,7 @@ def evaluate(
 
     if predictions is not None:
         check_output(predictions)
+        check_apart(data, predictions)
     cases = load_case_set(data, skip_bad)
     examples = [case.example for case in cases]
     evaluation = run(load_system(system, model, grounded=grounded), examples)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from riseq.cli import FAILED, LimitOption, notify, option
-from riseq.types import InputError
+from riseq.types import InputError, suggest
 
 _STORE = Path("benchmarks", "predictions")
 
@@ -63,7 +63,7 @@ def reproduce(
     names = [one.name for one in PLAN]
     unknown = next((name for name in systems or [] if name not in names), None)
     if unknown is not None:
-        raise InputError(f"no system of the report is called {unknown!r}; there are {', '.join(names)}")
+        raise InputError(f"no system of the report is called {unknown!r}; {suggest(unknown, names)}")
     chosen = [one for one in PLAN if not systems or one.name in systems]
     failed = 0
     if retrain:

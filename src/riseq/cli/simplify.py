@@ -16,10 +16,9 @@ import typer
 
 from riseq import cli
 from riseq.controls import Controls
-from riseq.data.dialogue import read_context
-from riseq.data.rows import RESULT_COLUMNS, BadRow, BadRows, flat_row, result_row, sift
+from riseq.data.rows import RESULT_COLUMNS, BadRow, BadRows, flat_rows, result_row, sift
 from riseq.data.tables import check_output, read_outcomes, write_rows
-from riseq.files import STDOUT, name_source
+from riseq.files import STDOUT, check_apart, name_source
 from riseq.jobs import Journal, digest, journal_path
 from riseq.scale import Spread
 from riseq.systems import System
@@ -55,7 +54,7 @@ def simplify(
     skip_bad: Annotated[bool, cli.option("--skip-bad", "Take bad rows for granted: exit with 0 and not 3.")] = False,
     engine: Annotated[
         Literal["local", "ray"],
-        cli.option("--engine", r"local is this process; ray a cluster (pip install 'riseq\[scale]')."),
+        cli.option("--engine", f"local is this process; ray a Ray cluster ({cli.show_extra('scale')})."),
     ] = "local",
     **options: Any,
 ) -> None:
@@ -161,8 +160,8 @@ def simplify_stream(
         from riseq.terminal.results import show
 
         console, written = cli.open_console(), 0
-        for written, one in enumerate(results, 1):  # noqa: B007
-            show(console, *one)
+        for written, (record, result) in enumerate(results, 1):  # noqa: B007
+            show(console, record.example, result)
     else:
         written = write_rows(STDOUT, (result_row(*one) for one in results))
     if bad:
@@ -175,6 +174,7 @@ def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Han
     from riseq.terminal import track
 
     check_output(output)
+    check_apart(source, output)
     again = Path(source).is_file()  # a pipe is read once
     if resume and not again:
         raise InputError(f"--resume goes with a file, which can be read again; got {source!r}")
@@ -268,13 +268,13 @@ def bad_rows_path(output: Path) -> Path:
 
 def _count_rows(source: str, strict: bool) -> int:
     """Read the file to its end before any work, and return how many rows it has; where ``strict`` none may be bad."""
-    rows = read_outcomes(source, read=read_context)
+    rows = read_outcomes(source)
     return sum(1 for _ in (sift(rows, None) if strict else rows))
 
 
 def _simplify(source: str, system: System, skip: int = 0) -> Iterator[Simplified | BadRow]:
     largest = LARGEST_CHUNK if Path(source).is_file() else 1
-    rows = islice(read_outcomes(source, read=read_context), skip, None)
+    rows = islice(read_outcomes(source), skip, None)
     return simplify_rows(system, rows, name_source(source), largest=largest)
 
 
@@ -291,5 +291,6 @@ def _finish(journal: Journal, output: Path) -> tuple[int, int]:
         bad = write_rows(aside, select("bad"))
     else:
         aside.unlink(missing_ok=True)  # an older run's
-    flat = not output.name.lower().endswith((".jsonl", ".jsonl.gz"))
-    return write_rows(output, map(flat_row, select("result")) if flat else select("result"), RESULT_COLUMNS), bad
+    nested = output.name.lower().removesuffix(".gz").endswith((".jsonl", ".json"))
+    rows = select("result") if nested else flat_rows(partial(select, "result"))
+    return write_rows(output, rows, RESULT_COLUMNS), bad

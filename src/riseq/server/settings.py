@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
-from riseq.types import InputError
+from riseq.types import InputError, suggest
 
 PREFIX = "RISEQ_"
 _LISTENING = "Where it listens"
@@ -141,6 +141,6 @@ def _check_values(values: Mapping[str, Any]) -> dict[str, Any]:
 def _describe(name: str, where: str, error: Mapping[str, Any]) -> str:
     """Return what is wrong with a setting, after where it was set; pydantic's ``error`` says it."""
     if error["type"] == "extra_forbidden":
-        return f"{where} is no setting, expected one of {', '.join(one.name for one in fields(Settings))}"
+        return f"{where} is no setting; {suggest(name, [one.name for one in fields(Settings)])}"
     got = "" if name == "api_key" else f" is {error['input']!r}"
     return f"{where}{got}: {error['msg'][:1].lower()}{error['msg'][1:]}"
