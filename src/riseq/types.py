@@ -11,7 +11,7 @@ from riseq.core.edits import Op
 
 
 class InputError(ValueError):
-    """A user's mistake, told in one line: what was wrong, where, and what was expected.
+    """A user's mistake, in one line: what was wrong, where, and what was expected.
 
     The command line prints the message and exits with code 2; nothing else is caught there.
     """
@@ -55,7 +55,7 @@ class TextEdit:
     new: str
     probability: float | None = None
     refers_to: Mention | None = None
-    """What was said before that lets the old words go; None where none is known, or only small words go."""
+    """The mention because of which the old words are not needed; None if none is known, or only small words go."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the edit as JSON has it, without what is not known; the operation is its lower-cased name."""
@@ -96,7 +96,7 @@ class Simplification:
     text: str
     steps: tuple[Step, ...] = ()
     truncated: bool = False
-    """Whether any of the context, or the end of the question, was not looked at for want of room."""
+    """Whether any of the context, or the end of the question, was too long to be read."""
     confidence: float | None = None
     """The probability that a person would accept the text, calibrated; None where the system does not say."""
     probability: float | None = None

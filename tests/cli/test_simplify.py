@@ -77,7 +77,7 @@ def test_a_killed_run_goes_on_and_ends_as_if_nothing_had_been(tmp_path: Path) ->
         process.send_signal(signal.SIGKILL)
         _, err = process.communicate(timeout=60)
         if finished:
-            assert f"going on after {finished[-1]:,} finished row" in err
+            assert f"continuing after {finished[-1]:,} finished row" in err
         # The header is no row, and what has no end yet is none either.
         finished.append(part.read_bytes().count(b"\n") - 1)
         assert not out.exists()
@@ -97,10 +97,10 @@ def test_an_interrupt_keeps_what_is_finished_and_says_how_to_go_on(model: Path, 
     _, err = process.communicate(timeout=60)
     lines = err.splitlines()
     assert process.returncode == 130
-    assert lines[0].endswith("the same command with --resume goes on")
+    assert lines[0].endswith("the same command with --resume continues")
     assert lines[1:] == ["riseq: interrupted"]
     assert not out.exists()
-    with pytest.raises(InputError, match=r"finished rows of a run that did not end; --resume goes on"):
+    with pytest.raises(InputError, match=r"finished rows of a run that did not end; --resume continues"):
         simplify_file(str(source), out, SystemChoice("rise", model, threads=1), Handling())
     assert simplify_file(str(source), out, SystemChoice("rise", model, threads=1), Handling(), resume=True) == 3
     assert len(list(read_records(out))) == 600
@@ -147,7 +147,7 @@ def test_only_unfinished_rows_are_done(stopped: tuple[Path, Path], monkeypatch: 
     ("choice", "told"),
     [
         (SystemChoice("rule"), r"another system \(origin, now rule\)"),
-        (SystemChoice("origin", controls=Controls(strength=0.2)), r"another strength \(not said, now 0.2\)"),
+        (SystemChoice("origin", controls=Controls(strength=0.2)), r"another strength \(not set, now 0.2\)"),
         (SystemChoice("origin", controls=Controls(protect=("Ira Hayes",))), r"another protect"),
         (SystemChoice("origin", controls=Controls(n_best=3)), r"another n_best"),
         (SystemChoice("origin", model=Path("examples")), r"another model"),

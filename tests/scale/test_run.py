@@ -84,7 +84,7 @@ def test_a_folder_becomes_a_folder_and_resuming_does_what_is_missing(
     (out / gone).unlink()
     capsys.readouterr()
     assert simplify_folder(str(source), str(out), ORIGIN, Handling(skip=True), Spread(workers=1), resume=True) == 0
-    assert "going on after 131 finished rows" in capsys.readouterr().err
+    assert "continuing after 131 finished rows" in capsys.readouterr().err
     after = read_state(out)
     assert {name for name in after if before[name] != after[name]} == {gone}
     manifest = json.loads((out / MANIFEST).read_text())
@@ -135,7 +135,7 @@ def test_an_interrupt_keeps_what_is_finished(cluster: str, tmp_path: Path) -> No
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
     assert process.returncode == 130, told
-    assert f"finished blocks are kept in {out}; the same command with --resume goes on" in told
+    assert f"finished blocks are kept in {out}; the same command with --resume continues" in told
     assert json.loads((out / MANIFEST).read_text())["state"] == "stopped"
     assert 3 <= len(read_state(out)) < 1_801
 

@@ -96,7 +96,7 @@ def riseq(
 
 
 def show_help_alone(context: typer.Context) -> None:
-    """Print the help of a command that has verbs of its own, where none of them was named."""
+    """Print the help of a command that has verbs of its own if none of them was named."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), nl=False)
 
@@ -109,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BadRows as error:
         for row in error.rows:
             notify(str(row))
-        notify(f"{count(len(error.rows), 'bad row')}, nothing was done; --skip-bad goes on without bad rows")
+        notify(f"{count(len(error.rows), 'bad row')}, nothing was done; --skip-bad continues without bad rows")
         return INPUT_ERROR
     except InputError as error:
         notify(str(error))
@@ -156,10 +156,10 @@ ModelOption = Annotated[
 ContextOption = Annotated[
     list[str] | None, option("--context -c TEXT", "An earlier utterance, oldest first; repeat it for each.")
 ]
-ThreadsOption = Annotated[int | None, option("--threads N", "Use at most N cores; all of them where it is not said.")]
+ThreadsOption = Annotated[int | None, option("--threads N", "Use at most N cores (default all).")]
 SetArgument = Annotated[Path, argument("FILE", "A file of questions, or a set's name under RISEQ_DATA.")]
-LimitOption = Annotated[int | None, option("--limit N", "Take the first N rows of each set alone.", min=1)]
-SkipBadOption = Annotated[bool, option("--skip-bad", "Go on without rows that cannot be used.")]
+LimitOption = Annotated[int | None, option("--limit N", "Use only the first N rows of each set.", min=1)]
+SkipBadOption = Annotated[bool, option("--skip-bad", "Continue without rows that cannot be used.")]
 _METAVARS = {int: "N", float: "NUMBER", str: "TEXT", Path: "PATH"}
 _SHORT = {"model": "-m"}
 
@@ -232,7 +232,7 @@ def names_file(source: str) -> bool:
         return False
     if is_folder:
         raise InputError(f"{source}: is a folder, expected a file or a question")
-    # "dialogues.txt" and "./dialogues" are slips of the fingers, "Why?", "and/or?" and "Is it in data.csv?" questions.
+    # "dialogues.txt" and "./dialogues" are names of files, "Why?", "and/or?" and "Is it in data.csv?" questions.
     like_path = source.startswith(("/", "./", "../", "~/")) or Path(source).suffix[1:].isalnum()
     one_word = len(source.split()) == 1 and not source.endswith("?")
     if not exists and (source.lower().endswith(tuple(SUFFIXES)) or (one_word and like_path)):

@@ -17,7 +17,7 @@ def passes(
 ) -> None:
     """Show what more passes do to a set, and how many texts they make worse.
 
-    A text is worse where its sentence's BLEU-4 (ROUGE-L, distance) is lower
+    A text is worse if its sentence's BLEU-4 (ROUGE-L, distance) is lower
     after the last pass than after an earlier one, or than the question's own.
 
     \b

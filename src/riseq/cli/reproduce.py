@@ -45,7 +45,7 @@ def reproduce(
     of that, in FOLDER/runs and FOLDER/predictions. rise-small and rise-large
     too are trained by their recipes alone: those of the committed report had
     teachers (benchmarks/train_models.sh). Trainings that are done are
-    skipped, one that was stopped goes on.
+    skipped, one that was stopped continues.
 
     \b
     [bold]Examples[/]

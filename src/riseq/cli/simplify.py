@@ -1,6 +1,6 @@
 """``riseq simplify``: a question, or every question of a file, made conversational.
 
-A file's output is whole or not there, bad rows are set aside, and a run that was killed goes on where it was.
+An output file is complete or not there, bad rows are listed apart, and a run that was killed can be continued.
 """
 
 import sys
@@ -34,24 +34,22 @@ def simplify(
         str,
         cli.argument(
             "INPUT",
-            "A question in quotes, a file of questions (.jsonl, .csv, .tsv, .parquet, .gz), or - for JSONL on "
+            "A question in quotes, a file of questions (.jsonl, .json, .csv, .tsv, .parquet, .gz), or - for JSONL on "
             "standard input.",
         ),
     ],
     output: Annotated[
         str | None,  # as a Path, a URL would lose a slash
-        cli.argument("OUTPUT", "The file to write; its suffix is its format. - is JSONL."),
+        cli.argument("OUTPUT", "The file to write; its suffix decides the format. - is JSONL."),
     ] = None,
     context: cli.ContextOption = None,
     system: cli.SystemOption = cli.DEFAULT_SYSTEM,
     model: cli.ModelOption = None,
     threads: cli.ThreadsOption = None,
     show_edits: Annotated[bool, cli.option("--show-edits", "Show what was edited.")] = False,
-    resume: Annotated[
-        bool, cli.option("--resume", "Go on where a run that was stopped or killed had come to, or start.")
-    ] = False,
-    strict: Annotated[bool, cli.option("--strict", "Do nothing where any row is bad.")] = False,
-    skip_bad: Annotated[bool, cli.option("--skip-bad", "Take bad rows for granted: exit with 0 and not 3.")] = False,
+    resume: Annotated[bool, cli.option("--resume", "Continue a run that was stopped or killed, or start.")] = False,
+    strict: Annotated[bool, cli.option("--strict", "Do nothing if any row is bad.")] = False,
+    skip_bad: Annotated[bool, cli.option("--skip-bad", "Exit with 0, not 3, if bad rows were left out.")] = False,
     engine: Annotated[
         Literal["local", "ray"],
         cli.option("--engine", f"local is this process; ray a Ray cluster ({cli.show_extra('scale')})."),
@@ -60,17 +58,17 @@ def simplify(
 ) -> None:
     """Make a question, or every question of a file, conversational.
 
-    A file has the columns [bold]context[/] (a list of the earlier utterances, or of
-    chat messages) and [bold]question[/], and may have [bold]id[/]. Without OUTPUT the
-    results are listed on a terminal, and are JSONL in a pipe.
+    A file has the columns [bold]question[/] and [bold]context[/] (a list of the earlier
+    utterances, or of chat messages), or [bold]messages[/]; other columns are copied.
+    Without OUTPUT the results are printed, as JSONL in a pipe.
 
-    OUTPUT appears when it is whole; until then finished rows are in
-    OUTPUT.part, where [bold]--resume[/] goes on after a kill. Rows that cannot be
-    used are left out; OUTPUT.bad.jsonl has them with line and reason. The
-    exit code is 0, or 3 where rows were left out.
+    OUTPUT appears when it is complete; until then finished rows are in
+    OUTPUT.part, and [bold]--resume[/] continues there. Rows that cannot be used
+    are left out; OUTPUT.bad.jsonl lists them with line and reason. The exit
+    code is 0, or 3 if rows were left out.
 
     With [bold]--engine ray[/] INPUT is a file, a folder or a pattern, OUTPUT a folder, on
-    disk or by URL, and a pool of workers does it; see docs/scale.md.
+    disk or by URL; see docs/scale.md.
 
     \b
     [bold]Examples[/]
@@ -113,7 +111,7 @@ def simplify(
 
 
 def simplify_question(question: str, context: list[str], choice: SystemChoice, show_edits: bool) -> None:
-    """Print the conversational form of one question, or all its forms, below its edits where they are wanted."""
+    """Print the conversational form of one question, or all its forms, with its edits above if wanted."""
     example = cli.make_example(question, context)
     (result,) = choice.load().simplify([example])
     if show_edits:
@@ -126,7 +124,7 @@ def simplify_question(question: str, context: list[str], choice: SystemChoice, s
 
 @dataclass(frozen=True, slots=True)
 class Handling:
-    """What becomes of bad rows: they are left out, which the exit code shows unless ``skip``, or stop everything."""
+    """How bad rows are handled: left out, which the exit code shows unless ``skip``, or with ``strict`` an error."""
 
     skip: bool = False
     strict: bool = False
@@ -187,7 +185,7 @@ def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Han
     with Journal(journal_path(output), settings, resume) as journal:
         before = journal.done
         if before:
-            cli.notify(f"going on after {cli.count(before, 'finished row')}")
+            cli.notify(f"continuing after {cli.count(before, 'finished row')}")
         try:
             results = _simplify(source, system, skip=before)
             # Closed, so that the bar is gone before anything else is printed.
@@ -203,7 +201,7 @@ def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Han
         except (KeyboardInterrupt, InputError):
             if again and journal.done:
                 kept = cli.count(journal.done, "finished row")
-                cli.notify(f"{kept} kept in {journal.path}; the same command with --resume goes on")
+                cli.notify(f"{kept} kept in {journal.path}; the same command with --resume continues")
             raise
         journal.remove()
     cli.notify(f"wrote {cli.count(written, 'question')} to {output}")
@@ -234,7 +232,7 @@ def simplify_folder(
     shown = display_name(output)
     with open_run(source, output, make_system, settings, spread, threads, resume) as run:
         if run.done:
-            cli.notify(f"going on after {cli.count(run.done, 'finished row')}")
+            cli.notify(f"continuing after {cli.count(run.done, 'finished row')}")
         if run.missing and not run.has_room:
             worker = describe_worker(threads, spread.gpus)
             cli.notify(f"no machine of the cluster has room for a worker with {worker} yet: waiting for one")
@@ -245,7 +243,7 @@ def simplify_folder(
                 for _ in progress:
                     pass
         except KeyboardInterrupt:
-            cli.notify(f"finished blocks are kept in {shown}; the same command with --resume goes on")
+            cli.notify(f"finished blocks are kept in {shown}; the same command with --resume continues")
             raise
         manifest = run.finish()
     for failure in manifest.failures:

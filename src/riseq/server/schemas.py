@@ -74,7 +74,7 @@ _FORMS: TypeAdapter[object] = TypeAdapter(ContextItems, config=ConfigDict(strict
 
 
 def _read_utterances(context: object) -> tuple[str, ...]:
-    """Return the utterances; the library's own words say what is wrong where it minds, and the document's where not."""
+    """Return the utterances; what the library refuses is told in its words."""
     utterances = read_context(context)
     try:
         _FORMS.validate_python([] if context is None or isinstance(context, str) else context)
@@ -184,7 +184,9 @@ class EditOut(BaseModel):
     old: str
     new: str
     probability: float | None = Field(description="How probable the model holds this edit.")
-    refers_to: MentionOut | None = Field(description="What was said before that lets the old words go, if known.")
+    refers_to: MentionOut | None = Field(
+        description="The mention because of which the old words are not needed, if known."
+    )
 
 
 class StepOut(BaseModel):
@@ -211,7 +213,7 @@ class Result(Form):
     """What became of a question."""
 
     question: str
-    truncated: bool = Field(description="Whether some of the context or question was not looked at for want of room.")
+    truncated: bool = Field(description="Whether some of the context or question was too long to be read.")
     reason: str | None = Field(
         description="Why the question was left alone or a milder form taken, where the model's edits did not decide it."
     )

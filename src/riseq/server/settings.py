@@ -64,7 +64,7 @@ class Settings:
         *(_ACCESS, "FILE"),
     )
     cors_origins: list[str] = _setting(
-        [], "Whose pages may call it from a browser, with commas between; nobody's without it.", _ACCESS, "ORIGINS"
+        [], "Whose pages may call it from a browser, with commas between (default none).", _ACCESS, "ORIGINS"
     )
     log_level: Literal["debug", "info", "warning", "error"] = _setting("info", "What is logged.", _ACCESS)
     log_text: bool = _setting(False, "Log what users say, too: questions, answers, messages of errors.", _ACCESS)
