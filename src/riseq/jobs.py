@@ -1,7 +1,6 @@
-"""Long jobs that can be interrupted: fingerprints of what they read, and a journal that a killed one goes on with.
+"""Long jobs that can be interrupted: fingerprints of what they read, and a journal to continue from.
 
-Every finished row is a line of the journal; its first line has the settings that the rows were made with. A line that a
-kill cut off, and whatever follows it, is dropped when the journal is opened again: its rows are simply not finished.
+The journal's first line has the settings, every other line a finished row. A line that a kill cut off is dropped.
 """
 
 from __future__ import annotations

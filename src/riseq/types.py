@@ -11,10 +11,7 @@ from riseq.core.edits import Op
 
 
 class InputError(ValueError):
-    """A user's mistake, in one line: what was wrong, where, and what was expected.
-
-    The command line prints the message and exits with code 2; nothing else is caught there.
-    """
+    """A user's mistake, in one line: what was wrong, where, and what was expected; exit code 2 on the command line."""
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
@@ -117,8 +114,7 @@ class Simplification:
     def to_dict(self) -> dict[str, Any]:
         """Return everything about the result as JSON has it; ``from_dict`` makes the same result of it again.
 
-        ``alternatives`` have the same keys, but for the question, ``truncated`` and ``reason``, which are this
-        result's.
+        ``alternatives`` have the same keys without the question, ``truncated`` and ``reason``.
         """
         result = {"question": self.question, **self._form(), "truncated": self.truncated, "reason": self.reason}
         return {**result, "alternatives": [one._form() for one in self.alternatives]}

@@ -22,7 +22,6 @@ from riseq import __version__
 from riseq.data.dataset import load_dataset
 from riseq.data.rows import BadRow, BadRows
 from riseq.data.tables import SUFFIXES
-from riseq.extras import INSTALL
 from riseq.files import STDIN
 from riseq.hub import find_default_model, find_examples
 from riseq.systems.registry import SYSTEMS, default_system_name
@@ -52,11 +51,6 @@ def option(usage: str, help: str, **more: Any) -> Any:
     """Return the option that ``usage`` names as a help page does: ``--data -d FILE``."""
     names = [word for word in usage.split() if word.startswith("-")]
     return Option(*names, metavar=" ".join(usage.split()[len(names) :]) or None, help=help, **more)
-
-
-def show_extra(extra: str) -> str:
-    """Return how ``extra`` is installed, for a help text: its bracket is no markup."""
-    return INSTALL.format(extra=extra).replace("[", r"\[")
 
 
 def argument(metavar: str, help: str) -> Any:
@@ -141,27 +135,15 @@ def _complete_system(incomplete: str) -> list[tuple[str, str]]:
     return [(name, entry.about) for name, entry in SYSTEMS.items() if name.startswith(incomplete)]
 
 
-SystemOption = Annotated[
-    str,
-    option(
-        "--system -s NAME",
-        f"What simplifies: {', '.join(SYSTEMS)}, or FILE.py:CLASS of your own.",
-        autocompletion=_complete_system,
-    ),
-]
-ModelOption = Annotated[
-    Path | None,
-    option("--model -m MODEL", "default, large, a model's folder, or its name on the Hugging Face hub."),
-]
-ContextOption = Annotated[
-    list[str] | None, option("--context -c TEXT", "An earlier utterance, oldest first; repeat it for each.")
-]
+_SYSTEMS = f"What simplifies: {', '.join(SYSTEMS)}, or FILE.py:CLASS of your own."
+SystemOption = Annotated[str, option("--system -s NAME", _SYSTEMS, autocompletion=_complete_system)]
+ModelOption = Annotated[Path | None, option("--model -m MODEL", "default, large, a folder, or a name on the HF hub.")]
+ContextOption = Annotated[list[str] | None, option("--context -c TEXT", "An earlier utterance, oldest first; repeat.")]
 ThreadsOption = Annotated[int | None, option("--threads N", "Use at most N cores (default all).")]
 SetArgument = Annotated[Path, argument("FILE", "A file of questions, or a set's name under RISEQ_DATA.")]
 LimitOption = Annotated[int | None, option("--limit N", "Use only the first N rows of each set.", min=1)]
 SkipBadOption = Annotated[bool, option("--skip-bad", "Continue without rows that cannot be used.")]
 _METAVARS = {int: "N", float: "NUMBER", str: "TEXT", Path: "PATH"}
-_SHORT = {"model": "-m"}
 
 
 def add_options(cls: type[DataclassInstance], before: str | None = None) -> Callable[[Verb], Verb]:
@@ -210,7 +192,7 @@ def _make_parameter(field: Field[Any], kind: Any) -> inspect.Parameter:
         help = f"{help.rstrip('.')} (default {default})."
     option = Option(
         f"--{name}/--no-{name}" if kind is bool else f"--{name}",
-        *([_SHORT[field.name]] if field.name in _SHORT else []),
+        *(["-m"] if field.name == "model" else []),
         metavar=field.metadata.get("metavar") or _METAVARS.get(single),
         help=help,
         show_default=False,

@@ -14,12 +14,8 @@ def evaluate(
     data: Annotated[Path, option("--data -d FILE", "A file with targets, a suite, or a set's name under RISEQ_DATA.")],
     system: SystemOption = DEFAULT_SYSTEM,
     model: ModelOption = None,
-    predictions: Annotated[
-        Path | None, option("--predictions OUT", "Also write each prediction beside its target.")
-    ] = None,
-    grounded: Annotated[
-        bool, option("--grounded/--no-grounded", "Without it: as CANARD's people left words out.")
-    ] = True,
+    predictions: Annotated[Path | None, option("--predictions OUT", "Also write outputs beside targets.")] = None,
+    grounded: Annotated[bool, option("--grounded/--no-grounded", "Drop only what the dialogue has said.")] = True,
     confidence: Annotated[bool, option("--confidence", "Also show how well the results' confidences hold.")] = False,
     as_json: Annotated[bool, option("--json", "Print one JSON object instead of a table.")] = False,
     skip_bad: SkipBadOption = False,

@@ -9,9 +9,7 @@ def passes(
     file: SetArgument,
     model: ModelOption = None,
     most: Annotated[int, option("--most N", "Go up to N passes.", min=1)] = 5,
-    uncalibrated: Annotated[
-        bool, option("--uncalibrated", "Take every pass, with no guard, as without a calibration.")
-    ] = False,
+    uncalibrated: Annotated[bool, option("--uncalibrated", "Take every pass, with no guard.")] = False,
     threads: ThreadsOption = None,
     skip_bad: SkipBadOption = False,
 ) -> None:

@@ -1,7 +1,4 @@
-"""``riseq simplify``: a question, or every question of a file, made conversational.
-
-An output file is complete or not there, bad rows are listed apart, and a run that was killed can be continued.
-"""
+"""``riseq simplify``: a question, or every question of a file, made conversational."""
 
 import sys
 from collections.abc import Iterator
@@ -18,6 +15,7 @@ from riseq import cli
 from riseq.controls import Controls
 from riseq.data.rows import RESULT_COLUMNS, BadRow, BadRows, flat_rows, result_row, sift
 from riseq.data.tables import check_output, read_outcomes, write_rows
+from riseq.extras import INSTALL
 from riseq.files import STDOUT, check_apart, name_source
 from riseq.jobs import Journal, digest, journal_path
 from riseq.scale import Spread
@@ -26,22 +24,16 @@ from riseq.systems.bulk import LARGEST_CHUNK, Simplified, simplify_rows
 from riseq.systems.registry import SystemChoice
 from riseq.types import InputError
 
+_INPUT = "A question in quotes, a file (.jsonl, .json, .csv, .tsv, .parquet, .gz), or - for JSONL on standard input."
+_EXTRA = INSTALL.format(extra="scale").replace("[", r"\[")  # or rich would take the bracket for markup
+
 
 @cli.add_options(Controls, before="threads")
 @cli.add_options(Spread)
 def simplify(
-    source: Annotated[
-        str,
-        cli.argument(
-            "INPUT",
-            "A question in quotes, a file of questions (.jsonl, .json, .csv, .tsv, .parquet, .gz), or - for JSONL on "
-            "standard input.",
-        ),
-    ],
-    output: Annotated[
-        str | None,  # as a Path, a URL would lose a slash
-        cli.argument("OUTPUT", "The file to write; its suffix decides the format. - is JSONL."),
-    ] = None,
+    source: Annotated[str, cli.argument("INPUT", _INPUT)],
+    # As a Path, a URL would lose a slash.
+    output: Annotated[str | None, cli.argument("OUTPUT", "The file to write; its suffix is its format.")] = None,
     context: cli.ContextOption = None,
     system: cli.SystemOption = cli.DEFAULT_SYSTEM,
     model: cli.ModelOption = None,
@@ -51,8 +43,7 @@ def simplify(
     strict: Annotated[bool, cli.option("--strict", "Do nothing if any row is bad.")] = False,
     skip_bad: Annotated[bool, cli.option("--skip-bad", "Exit with 0, not 3, if bad rows were left out.")] = False,
     engine: Annotated[
-        Literal["local", "ray"],
-        cli.option("--engine", f"local is this process; ray a Ray cluster ({cli.show_extra('scale')})."),
+        Literal["local", "ray"], cli.option("--engine", f"local, or a Ray cluster ({_EXTRA}).")
     ] = "local",
     **options: Any,
 ) -> None:
@@ -137,6 +128,13 @@ class Handling:
         """Return the exit code after ``bad`` rows were left out."""
         return cli.BAD_ROWS if bad and not self.skip else 0
 
+    def report(self, written: int, bad: int, output: str, reasons: str) -> int:
+        """Print how many rows went to ``output`` and how many did not, with ``reasons``; return the exit code."""
+        cli.notify(f"wrote {cli.count(written, 'question')} to {output}")
+        if bad:
+            cli.notify(f"left out {cli.count(bad, 'bad row')} of {written + bad:,}; the reasons are in {reasons}")
+        return self.code(bad)
+
 
 def simplify_stream(
     source: str, choice: SystemChoice, handling: Handling, show_edits: bool = False, as_json: bool = False
@@ -204,12 +202,7 @@ def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Han
                 cli.notify(f"{kept} kept in {journal.path}; the same command with --resume continues")
             raise
         journal.remove()
-    cli.notify(f"wrote {cli.count(written, 'question')} to {output}")
-    if bad:
-        cli.notify(
-            f"left out {cli.count(bad, 'bad row')} of {written + bad:,}; the reasons are in {bad_rows_path(output)}"
-        )
-    return handling.code(bad)
+    return handling.report(written, bad, str(output), str(bad_rows_path(output)))
 
 
 def simplify_folder(
@@ -248,15 +241,11 @@ def simplify_folder(
         manifest = run.finish()
     for failure in manifest.failures:
         cli.notify(f"{failure['block']}: {cli.count(failure['rows'], 'row')} not done: {failure['reason']}")
-    cli.notify(f"wrote {cli.count(manifest.written, 'question')} to {shown}")
-    if manifest.bad:
-        cli.notify(
-            f"left out {cli.count(manifest.bad, 'bad row')} of {manifest.rows:,}; the reasons are in {shown}/_bad"
-        )
+    code = handling.report(manifest.written, manifest.bad, shown, f"{shown}/_bad")
     if manifest.failures:
         cli.notify(f"{cli.count(len(manifest.failures), 'block')} not done; the same command with --resume tries again")
         return cli.INCOMPLETE
-    return handling.code(manifest.bad)
+    return code
 
 
 def bad_rows_path(output: Path) -> Path:

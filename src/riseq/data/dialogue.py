@@ -8,10 +8,9 @@ A context is a list, a single string, or None. An item of a list is one of
 - ``{"speaker": ..., "text": ...}``: one utterance. ``{"question": ..., "answer": ...}``: two, or one without an answer;
 - a pair of strings: (speaker, text), one utterance, or (question, answer), two.
 
-Which of the two a pair is, all pairs of a context decide together: they are (speaker, text) where every first string is
-a speaker's label, and else (question, answer). A label is a known role ("user", "Assistant:"), one word ("Ada"), or up
-to three words or numbers that start with capitals or digits ("Ada Lovelace", "Speaker 2"); it has no end mark, and
-question words ("Why") and single yes or no are none. The two dict forms say it outright.
+All pairs of a context are read alike: as (speaker, text) if every first string is a speaker's label, else as (question,
+answer). A label is a known role ("user", "Assistant:"), one word ("Ada"), or up to three words or numbers that start
+with capitals or digits ("Ada Lovelace", "Speaker 2"); it has no end mark and is no question word, yes or no.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""The file formats of tables: JSONL, CSV, TSV, and Parquet by pyarrow, which loads only when it is needed."""
+"""The file formats of tables: JSONL, JSON, CSV, TSV, and Parquet by pyarrow, which loads only when it is needed."""
 
 import csv
 import json
@@ -217,9 +217,9 @@ def _check_known(row: Mapping[str, object], columns: Sequence[str]) -> None:
 
 
 def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return (
+        "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    )
 
 
 _BATCH = 4096
@@ -255,6 +255,14 @@ def read_parquet(file: BinaryIO, name: str, need_target: bool, first: int = 0, r
         raise InputError(f"{name}: a string after row {number} is not UTF-8") from None
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{name}: not a whole Parquet file (after row {number}): {_first_line(error)}") from None
+
+
+def count_parquet(file: BinaryIO, name: str) -> int:
+    """Return how many rows a Parquet file has; raises for a file that is none, or lacks a column."""
+    import pyarrow.parquet as pq
+
+    next(read_parquet(file, name, False, rows=0), None)
+    return int(pq.ParquetFile(file).metadata.num_rows)
 
 
 def _find_groups(metadata: Any, first: int, rows: int) -> tuple[list[int], int]:

@@ -171,17 +171,10 @@ def parse_example(row: Mapping[str, object], number: int, need_target: bool) -> 
     except InputError as error:
         raise FieldError(str(error)) from None
     question = take_text(row, "question")
-    name = row.get("id")
-    if type(name) is int:
-        name = str(name)
-    elif name is None or name == "":
-        name = str(number)
-    else:
-        name = check_text("id", name)
-    target = row.get("target")
+    given, target = row.get("id"), row.get("target")
+    name = str(number) if given in (None, "") else str(given) if type(given) is int else check_text("id", given)
     if target is not None:
-        target = check_text("target", target)
-        target = target if target.strip() else None
+        target = text if (text := check_text("target", target)).strip() else None
     if need_target and target is None:
         raise FieldError(f"target: {'empty' if 'target' in row else 'missing'}, expected some text")
     return Example(id=name, context=context, question=question, target=target)

@@ -1,4 +1,4 @@
-"""Tables of questions: JSONL, CSV, TSV and Parquet in and out, a row at a time, by the file's suffix."""
+"""Tables of questions: JSONL, JSON, CSV, TSV and Parquet in and out, a row at a time, by the file's suffix."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,8 +40,7 @@ SUFFIXES = {**_TEXT, ".parquet": _PARQUET, **{f"{suffix}.gz": form for suffix, f
 def read_examples(path: str | Path, *, on_bad: OnBad | None = None, need_target: bool = False) -> Iterator[Example]:
     """Yield the examples of the file at ``path``, a row (in Parquet a batch) in memory; ``-`` is JSONL on stdin.
 
-    Each bad row goes to ``on_bad``; without it BadRows is raised with all of them, after the last good row: whoever
-    needs all or nothing takes the whole iterator first. A file that cannot be read to its end raises InputError.
+    Each bad row goes to ``on_bad``; without it BadRows is raised with all of them, after the last good row.
     """
     return (record.example for record in read_records(path, on_bad=on_bad, need_target=need_target))
 

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, cast
 
-from riseq.data.formats import check_pyarrow, read_json, read_parquet
+from riseq.data.formats import check_pyarrow, count_parquet, read_json, read_parquet
 from riseq.data.rows import BadRow, Record
 from riseq.data.tables import find_format, parse_rows
 from riseq.files import read_lines
@@ -78,19 +78,9 @@ def _is_list(source: Source) -> bool:
     return find_format(source.path).read is read_json
 
 
-def _count_rows(source: Source, file: BinaryIO) -> int:
-    if _is_list(source):
-        return sum(1 for _ in read_json(file, source.name))
-    import pyarrow.parquet as pq
-
-    next(read_parquet(file, source.name, False, rows=0), None)  # raises for a file that is none, or lacks a column
-    total: int = pq.ParquetFile(file).metadata.num_rows
-    return total
-
-
 def _split_by_number(source: Source, index: int, rows: int) -> Iterator[Block]:
     with source.open() as file:
-        total = _count_rows(source, file)
+        total = sum(1 for _ in read_json(file, source.name)) if _is_list(source) else count_parquet(file, source.name)
     for first in range(0, total, rows):
         yield Block(source, index, first, min(rows, total - first))
 
