@@ -29,7 +29,7 @@ ROWS = [
     },
     {"id": "empty", "context": [], "question": "Pourquoi « ça » ?", "target": "Pourquoi ?"},
 ]
-BAD = ['{"context": [], "question": ""}', "nope", '{"question": "Why?"}']
+BAD = ['{"context": [], "question": ""}', "nope", '{"context": 7, "question": "Why?"}']
 KEYS = ["n", "bleu1", "bleu2", "bleu3", "bleu4", "rougeL", "cider", "exact", "distance"]
 
 
@@ -106,6 +106,7 @@ class TestSimplify:
             "truncated": False,
             "reason": None,
             "steps": [{"text": "When was it released?", "edits": [edit]}],
+            "target": "When was it out?",
         }
         assert (second["text"], second["steps"]) == ("Pourquoi « ça » ?", [])
 
@@ -312,7 +313,7 @@ MISTAKES = [
     (["simplify", "questions.jsonl", "out.txt"], "out.txt: unknown kind of file"),
     (["simplify", "questions.jsonl", "none/out.jsonl"], "there is no folder"),
     (["simplify", "questions.jsonl", "folder"], "folder: unknown kind of file"),
-    (["simplify", "wrong.csv"], "wrong.csv: no column 'context'"),
+    (["simplify", "wrong.csv"], "wrong.csv: no column 'question'"),
     (["simplify", "binary.csv"], "binary.csv:1: not UTF-8"),
     (["simplify", "questions.txt"], "questions.txt: unknown kind of file"),
     (["simplify", "Why?", "-s", "rise", "--strength", "2"], "strength is 2.0, expected a number from 0 to 1"),
@@ -332,7 +333,7 @@ MISTAKES = [
     (["simplify", "Why?", "-s", "mine.py:Mine", "--strength", "7"], "strength is 7.0, expected a number from 0 to 1"),
     (["simplify", "Why?", "-s", "mine.py:Mine", "--strength", "0.7"], "--strength goes with a class that takes"),
     (["simplify", "Why?", "-s", "origin", "--no-guard"], "--guard goes with the system 'rise', not with 'origin'"),
-    (["explain", "Why?", "--strength", "x"], "'--strength'"),
+    (["explain", "Why?", "--strength", "x"], "--strength: expected a number"),
     (["evaluate", "-d", "missing.jsonl"], "missing.jsonl: no such file"),
     (["evaluate", "-d", "nothing.jsonl"], "nothing.jsonl: no questions"),
     (["vocab", "nothing.jsonl", "-k", "0"], "'--size'"),
@@ -350,7 +351,7 @@ def test_a_mistake_is_one_line_and_code_2(
     (tmp_path / "nothing.jsonl").touch()
     (tmp_path / "questions.txt").write_bytes(questions.read_bytes())
     (tmp_path / "binary.csv").write_bytes(bytes(range(128, 256)))
-    write_lines(tmp_path / "wrong.csv", ["id,question", "1,Why?"])
+    write_lines(tmp_path / "wrong.csv", ["id,context", "1,Why?"])
     write_lines(tmp_path / "mine.py", ["from riseq.systems import Origin as Mine"])
     before = sorted(tmp_path.iterdir())
     outcome = shell(*arguments)

@@ -94,8 +94,8 @@ def test_an_error_says_what_the_server_says(address: str, client: Client) -> Non
     assert raised.value.request_id
     with Client(address) as keyless, pytest.raises(ServerError, match="401 unauthorized"):
         keyless(QUESTION)
-    with pytest.raises(InputError, match="the context is a str"):
-        client(QUESTION, "Who directed Alien?")
+    with pytest.raises(InputError, match="the context is a bytes"):
+        client(QUESTION, b"Who directed Alien?")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="protect is a str"):
         client(QUESTION, CONTEXT, protect="Alien")
     with pytest.raises(InputError, match="strength is 3, expected a number from 0 to 1"):

@@ -69,7 +69,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"pronouns": {"Ira": "xe"}}, "pronouns has 'Ira=xe'"),
     ({"pronouns": [3]}, "pronouns has 3, expected"),
     ({"guard": 1}, "guard is 1, expected True or False"),
-    ({"power": 1}, "'power' is no control, expected one of strength, protect, max_passes, n_best, guard"),
+    ({"power": 1}, "'power' is no control; there are strength, protect, max_passes, n_best, guard"),
 ]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from documents import LANGUAGES, Snippet, find_snippets, run_snippet
+from riseq import Simplifier
 from riseq.hub import find_default_model
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -95,6 +96,17 @@ def test_snippets_run_and_print_what_is_said(page: Path, tmp_path: Path) -> None
     (tmp_path / "data").symlink_to(ROOT / "data")
     for snippet in runnable(page):
         run_snippet(snippet, tmp_path)
+
+
+def test_the_readmes_first_table_is_what_the_model_says() -> None:
+    if find_default_model() is None:
+        pytest.skip("no model ships with this checkout")
+    text = PAGES[0].read_text(encoding="utf-8")
+    table = text.partition("| you build |")[2].partition("\n\n")[0].splitlines()[2:]
+    rows = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in table]
+    assert len(rows) == 4
+    results = Simplifier.load(threads=1).batch([(question, [said]) for _, said, question, _ in rows])
+    assert [one.text for one in results] == [row[3] for row in rows]
 
 
 def test_shell_and_python_go_by_these_names() -> None:

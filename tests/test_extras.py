@@ -23,7 +23,7 @@ def test_the_missing_extra_is_named(tool: str) -> None:
     program = WITHOUT.format(package=TOOLS[tool], tool=tool)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.startswith(f"riseq.integrations.{tool} needs the package '{TOOLS[tool]}")
-    assert done.stdout.rstrip().endswith(f"pip install 'riseq[{tool}]'")
+    assert done.stdout.rstrip().endswith(f"pip install '.[{tool}]' in a checkout of riseq")
 
 
 def test_the_command_line_says_so_in_one_line() -> None:
@@ -32,7 +32,7 @@ def test_the_command_line_says_so_in_one_line() -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     (line,) = done.stderr.splitlines()
-    assert line.endswith("pip install 'riseq[mcp]'")
+    assert line.endswith("pip install '.[mcp]' in a checkout of riseq")
 
 
 def test_the_room_itself_loads_no_tool() -> None:

@@ -163,7 +163,7 @@ def test_a_name_the_hub_does_not_know_is_one_line(model: Path, tmp_path: Path) -
 
 def test_without_the_package_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(InputError, match=r"someone/tiny-riseq: no such folder; .* pip install 'riseq\[hub\]'"):
+    with pytest.raises(InputError, match=r"someone/tiny-riseq: no such folder; .* pip install '\.\[hub\]'"):
         find_model(NAME)
 
 

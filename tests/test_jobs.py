@@ -83,9 +83,9 @@ def test_rows_are_not_thrown_away_unasked(tmp_path: Path) -> None:
     path = tmp_path / "a.part"
     fill(path, 1_234)
     before = path.read_bytes()
-    with pytest.raises(InputError, match="has 1,234 finished rows of a run that did not end; --resume goes on"):
+    with pytest.raises(InputError, match="has 1,234 finished rows of a run that did not end; --resume continues"):
         Journal(path, SETTINGS)
-    with pytest.raises(InputError, match=r"another strength \(not said, now 0.3\)"):
+    with pytest.raises(InputError, match=r"another strength \(not set, now 0.3\)"):
         Journal(path, {**SETTINGS, "strength": 0.3}, resume=True)
     assert path.read_bytes() == before
 

@@ -180,7 +180,7 @@ def list_rooms() -> set[str]:
 
 
 def test_the_house_is_the_one_that_stands() -> None:
-    (picture,) = re.findall(r"## The house\n.*?```text\n(.*?)```", read("CONTRIBUTING.md"), re.DOTALL)
+    (picture,) = re.findall(r"## How the code is organised\n.*?```text\n(.*?)```", read("CONTRIBUTING.md"), re.DOTALL)
     named = re.findall(r"(?:^| {4,})([a-z]+) +(?=\S)", picture, re.MULTILINE)
     assert sorted(named) == sorted(list_rooms())
     (layers,) = (one["layers"] for one in PROJECT["tool"]["importlinter"]["contracts"] if one["id"] == "layers")
@@ -202,11 +202,60 @@ def test_extras_that_documents_and_messages_name_exist() -> None:
     extras = set(PROJECT["project"]["optional-dependencies"])
     pages = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py")]
     for page in pages:
-        for named in re.findall(r"riseq\[([\w,]+)\]", page.read_text(encoding="utf-8")):
+        text = page.read_text(encoding="utf-8")
+        for named in re.findall(r"(?:riseq|'\.)\[([\w,]+)\]", text):
             assert set(named.split(",")) <= extras, f"{page.name}: {named}"
+        assert "pip install 'riseq[" not in text, f"{page.name}: riseq is on no package index; say pip install '.[...]'"
 
 
 def test_no_file_is_too_large_to_be_pushed() -> None:
     for folder in ("models", "src", "docs", "examples", "benchmarks"):
         for path in (ROOT / folder).rglob("*"):
             assert not path.is_file() or path.stat().st_size < LARGEST_FILE, path
+
+
+def test_the_licences_are_told_where_people_look() -> None:
+    assert PROJECT["project"]["license"] == "Apache-2.0 AND CC-BY-SA-4.0"
+    assert PROJECT["project"]["license-files"] == ["LICENSE", "models/LICENSE"]
+    large = tomllib.loads(read("models/large/pyproject.toml"))["project"]
+    for text in (
+        read("models/LICENSE"),
+        read("models/default/README.md"),
+        read("models/large/README.md"),
+        large["license"],
+    ):
+        assert re.search("CC[ -]BY-SA[ -]4.0", text)
+    first_screen = "\n".join(read("README.md").splitlines()[:25])
+    for word in ("English only", "Apache-2.0", "CC BY-SA 4.0", "follow-up chips"):
+        assert word in first_screen, word
+
+
+FLOWERY = (
+    "keeps its word",
+    "for granted",
+    "where it is not said",
+    "where not said",
+    "in vain",
+    "at last",
+    "by law",
+    "for want of",
+    "in two minds",
+    "had come to",
+)
+
+
+def test_documents_and_help_are_in_plain_english() -> None:
+    pages = [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "src/riseq/cli").glob("*.py"),
+    ]
+    shown = [
+        ROOT / "src/riseq/controls.py",
+        ROOT / "src/riseq/scale/__init__.py",
+        ROOT / "src/riseq/server/settings.py",
+    ]
+    for page in (*pages, *shown):
+        found = [words for words in FLOWERY if words in page.read_text(encoding="utf-8")]
+        assert not found, f"{page.name}: {found}"

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypedDict
 
 from riseq.text.lexicon import PERSONAL_PRONOUNS
-from riseq.types import InputError
+from riseq.types import InputError, suggest
 
 NEUTRAL = 0.5
 """The strength that takes the network's scores as they are."""
 MAX_PASSES = 3
-"""How many passes an engine makes at most, where nothing else is asked for."""
+"""How many passes an engine makes at most by default."""
 
 
 def described(default: Any, help: str, **metadata: Any) -> Any:
@@ -45,16 +45,14 @@ class Controls:
     )
     protect: tuple[str, ...] = described((), "Words that are left as they are.")
     max_passes: int | None = described(
-        None, f"Edit in at most so many passes; the model's own number, mostly {MAX_PASSES}, where unset."
+        None, f"Edit in at most so many passes (default the model's own number, mostly {MAX_PASSES})."
     )
     n_best: int = described(1, "Above 1 the result has up to so many alternatives.")
-    guard: bool = described(True, "If not grounded: keep what only the question says, unless the model is sure.")
-    grounded: bool = described(
-        True, "Drop only what the dialogue has said; without it, edit as the people of the benchmark did."
-    )
-    pronouns: tuple[str, ...] = described((), 'Whose pronoun is he, she, they or it, as "Alex Morgan=she".')
+    guard: bool = described(True, "If not grounded: keep words that only the question has, unless the model is sure.")
+    grounded: bool = described(True, "Drop only what the dialogue has said; without it, edit as in the benchmark.")
+    pronouns: tuple[str, ...] = described((), 'Someone\'s pronoun (he, she, they or it), as "Alex Morgan=she".')
     min_confidence: float = described(
-        0.0, "Where the confidence is lower, take the mildest form that reaches it, at last the question itself."
+        0.0, "If the confidence is lower, take the mildest form that reaches it, or else the question."
     )
 
     def __post_init__(self) -> None:
@@ -111,7 +109,7 @@ def _check_names(values: Mapping[str, Any]) -> dict[str, Any]:
     known = [one.name for one in fields(Controls)]
     for name in values:
         if name not in known:
-            raise InputError(f"{name!r} is no control, expected one of {', '.join(known)}")
+            raise InputError(f"{name!r} is no control; {suggest(name, known)}")
     return dict(values)
 
 

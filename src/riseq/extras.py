@@ -1,9 +1,15 @@
-"""Optional packages: where one is missing, the error names the pip extra that brings it."""
+"""Packages that are imported late: the optional ones, whose error names the pip extra, and onnxruntime."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
 
 from riseq.types import InputError
+
+INSTALL = "pip install '.[{extra}]' in a checkout of riseq"
+"""How an extra is installed; riseq is not on a package index yet."""
 
 
 class MissingExtra(InputError, ModuleNotFoundError):
@@ -20,5 +26,11 @@ def needs_extra(extra: str, what: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "riseq":  # a mistake of ours, no missing package
             raise
-        message = f"{what} needs the package {error.name!r}; install it with: pip install 'riseq[{extra}]'"
-        raise MissingExtra(message) from error
+        install = INSTALL.format(extra=extra)
+        raise MissingExtra(f"{what} needs the package {error.name!r}; install it with: {install}") from error
+
+
+def import_onnxruntime(module: str = "onnxruntime") -> Any:
+    """Return onnxruntime, or one of its modules; its telemetry is off unless ORT_DISABLE_TELEMETRY is set."""
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read once, when the runtime is loaded
+    return import_module(module)

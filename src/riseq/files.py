@@ -50,6 +50,12 @@ def check_writable(path: str | Path) -> None:
         raise InputError(f"{path}: the folder {str(folder)!r} cannot be written to")
 
 
+def check_apart(source: str | Path, output: str | Path) -> None:
+    """Raise where ``output`` is the file ``source``, by whatever name."""
+    if os.path.exists(source) and os.path.exists(output) and os.path.samefile(source, output):
+        raise InputError(f"{output}: is the input itself, expected another file for the results")
+
+
 @contextmanager
 def replace_file(path: str | Path) -> Iterator[BinaryIO]:
     """Open a file that takes the place of ``path`` when the block ends well, and is removed when it does not."""
@@ -180,11 +186,9 @@ def read_lines(file: BinaryIO, name: str) -> Iterator[bytes]:
         raise InputError(f"{name}:{number + 1}: cannot be read: {error_reason(error)}") from None
 
 
-def read_text(path: str | Path) -> str:
+def read_text(file: BinaryIO, name: str) -> str:
     """Return all the text of a file that is one document."""
-    name = name_source(path)
-    with open_source(path) as file:
-        return "".join(decode_line(line, name, number) for number, line in enumerate(read_lines(file, name), 1))
+    return "".join(decode_line(line, name, number) for number, line in enumerate(read_lines(file, name), 1))
 
 
 def decode_line(line: bytes, name: str, number: int) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from riseq.extras import needs_extra
 from riseq.types import InputError
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -28,32 +29,31 @@ _LOCAL = frozenset({"weights", "models", "runs", "checkpoints", "out", "tmp"})
 
 def find_default_model() -> Path | None:
     """Return the folder of the packaged model, or of the checkout's; None where there is none."""
-    if (_PACKAGE / _SHIPPED).is_dir():
-        return _PACKAGE / _SHIPPED
-    return _find_in_checkout(_SHIPPED)
+    packaged = _PACKAGE / _SHIPPED
+    return packaged if packaged.is_dir() else find_in_checkout(_SHIPPED)
 
 
 def find_large_model() -> Path:
     """Return the folder of the large model: the installed package's, or the checkout's."""
     spec = find_spec(_LARGE_PACKAGE)
     installed = Path(spec.origin).parent / _LARGE.name if spec is not None and spec.origin else None
-    found = installed if installed is not None and installed.is_dir() else _find_in_checkout(_LARGE)
+    found = installed if installed is not None and installed.is_dir() else find_in_checkout(_LARGE)
     if found is None:
         raise InputError("large: this model is not installed; in a checkout of riseq: pip install ./models/large")
     return found
 
 
-def _find_in_checkout(path: Path) -> Path | None:
-    root = _find_checkout()
-    return root / path if root is not None and (root / path).is_dir() else None
+def find_in_checkout(path: Path) -> Path | None:
+    """Return a folder of the checkout that riseq runs from; None if there is none."""
+    root = _PACKAGE.parent.parent
+    return root / path if (root / "pyproject.toml").is_file() and (root / path).is_dir() else None
 
 
 def find_examples() -> list[Path]:
     """Return the checkout's files of example dialogues; none where riseq is installed without its checkout."""
-    root = _find_checkout()
-    if root is None:
-        return []
-    return [path for path in sorted((root / _EXAMPLES).glob("*.jsonl")) if not path.name.endswith(".results.jsonl")]
+    folder = find_in_checkout(_EXAMPLES)
+    found = sorted(folder.glob("*.jsonl")) if folder is not None else []
+    return [path for path in found if not path.name.endswith(".results.jsonl")]
 
 
 def find_model(name: str | Path) -> Path:
@@ -95,11 +95,8 @@ def _find(name: str | Path, hub_name: re.Pattern[str], files: Sequence[str], exp
 
 
 def _fetch(name: str, revision: str | None, files: Sequence[str]) -> Path:
-    try:
+    with needs_extra("hub", f"{name}: no such folder; a model from the Hugging Face hub"):
         import huggingface_hub as hub
-    except ModuleNotFoundError:
-        hint = "if it is a model on the Hugging Face hub: pip install 'riseq[hub]'"
-        raise InputError(f"{name}: no such folder; {hint}") from None
     try:
         return Path(hub.snapshot_download(name, revision=revision, allow_patterns=list(files)))
     # The hub, its cache and the network have dozens of kinds of failure; all of them mean that there is no model.
@@ -107,11 +104,6 @@ def _fetch(name: str, revision: str | None, files: Sequence[str]) -> Path:
         reason = next((line for line in map(str.strip, str(error).splitlines()) if line), type(error).__name__)
         missing = f"{name}: no such folder, and not to be had from the Hugging Face hub"
         raise InputError(f"{missing}: {reason[:300]}") from error
-
-
-def _find_checkout() -> Path | None:
-    root = _PACKAGE.parent.parent
-    return root if (root / "pyproject.toml").is_file() else None
 
 
 def _show(name: str | Path) -> str:

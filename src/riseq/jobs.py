@@ -1,7 +1,6 @@
-"""Long jobs that can be interrupted: fingerprints of what they read, and a journal that a killed one goes on with.
+"""Long jobs that can be interrupted: fingerprints of what they read, and a journal to continue from.
 
-Every finished row is a line of the journal; its first line has the settings that the rows were made with. A line that a
-kill cut off, and whatever follows it, is dropped when the journal is opened again: its rows are simply not finished.
+The journal's first line has the settings, every other line a finished row. A line that a kill cut off is dropped.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class OtherSettings(InputError):
 
 _FIRST = "riseq"
 _ROW = "row"
-_NOT_SET = "not said"
+_NOT_SET = "not set"
 
 
 def journal_path(output: str | Path) -> Path:
@@ -34,13 +33,13 @@ def journal_path(output: str | Path) -> Path:
 
 
 class Journal:
-    """An open journal, this process's alone: whoever opens it at the same time is turned away."""
+    """An open journal, locked: a second process that opens it gets an error."""
 
     def __init__(self, path: Path, settings: Mapping[str, object], resume: bool = False) -> None:
         """Open the journal at ``path``; the rows in it are kept where ``resume`` and they were made with ``settings``.
 
-        Rows are never thrown away unasked: without ``resume`` a journal that has some is refused. Where there are no
-        ``settings`` nobody can say whether a later run would be the same one, and its rows are not kept.
+        Without ``resume`` a journal that has rows is refused. Without ``settings`` no later run can be known to be the
+        same, and the rows are not kept.
         """
         check_writable(path)
         self.path = path
@@ -60,7 +59,7 @@ class Journal:
         return self
 
     def __exit__(self, *error: object) -> None:
-        # One without rows, or that no other run could go on with, is of no use to anybody.
+        # One without rows, or that no other run can continue, is of no use.
         with suppress(OSError):  # a full disk was reported already; closing would try the half row once more
             if self.done and self._kept:
                 self._file.close()
@@ -69,7 +68,7 @@ class Journal:
 
     def add(self, entry: Mapping[str, object]) -> None:
         """Write the next row all the way to the system, where a kill cannot reach it."""
-        line = json.dumps({_ROW: self.done + 1, **entry}, ensure_ascii=False).encode() + b"\n"
+        line = json.dumps({_ROW: self.done + 1, **entry}, ensure_ascii=False, default=str).encode() + b"\n"
         with writing(self.path):
             self._file.write(line)
             self._file.flush()
@@ -94,7 +93,7 @@ class Journal:
             end = self._count() if before else 0
             if self.done and not resume:
                 rows = f"{self.path}: has {self.done:,} finished rows of a run that did not end"
-                raise InputError(f"{rows}; --resume goes on with them, or delete the file to start again")
+                raise InputError(f"{rows}; --resume continues with them, or delete the file to start again")
             if self.done:
                 rows = f"{self.path}: its {self.done:,} rows"
                 check_same(rows, before, settings, "delete the file to start again")

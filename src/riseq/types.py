@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from riseq.core.edits import Op
 
 
 class InputError(ValueError):
-    """A user's mistake, told in one line: what was wrong, where, and what was expected.
+    """A user's mistake, in one line: what was wrong, where, and what was expected; exit code 2 on the command line."""
 
-    The command line prints the message and exits with code 2; nothing else is caught there.
-    """
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return the end of the message about a ``name`` that is none of ``known``: the nearest, or all where none is."""
+    names = list(known)
+    near = get_close_matches(name, names, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names) or 'none'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ class TextEdit:
     new: str
     probability: float | None = None
     refers_to: Mention | None = None
-    """What was said before that lets the old words go; None where none is known, or only small words go."""
+    """The mention because of which the old words are not needed; None if none is known, or only small words go."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the edit as JSON has it, without what is not known; the operation is its lower-cased name."""
@@ -88,7 +93,7 @@ class Simplification:
     text: str
     steps: tuple[Step, ...] = ()
     truncated: bool = False
-    """Whether any of the context, or the end of the question, was not looked at for want of room."""
+    """Whether any of the context, or the end of the question, was too long to be read."""
     confidence: float | None = None
     """The probability that a person would accept the text, calibrated; None where the system does not say."""
     probability: float | None = None
@@ -109,8 +114,7 @@ class Simplification:
     def to_dict(self) -> dict[str, Any]:
         """Return everything about the result as JSON has it; ``from_dict`` makes the same result of it again.
 
-        ``alternatives`` have the same keys, but for the question, ``truncated`` and ``reason``, which are this
-        result's.
+        ``alternatives`` have the same keys without the question, ``truncated`` and ``reason``.
         """
         result = {"question": self.question, **self._form(), "truncated": self.truncated, "reason": self.reason}
         return {**result, "alternatives": [one._form() for one in self.alternatives]}

@@ -155,5 +155,5 @@ def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     write_llama(tmp_path / "tiny.gguf", Packing.F32)
     monkeypatch.setitem(sys.modules, "gguf", None)
     monkeypatch.setattr("transformers.modeling_gguf_pytorch_utils.is_gguf_available", lambda *_: False)
-    with pytest.raises(InputError, match=r"needs the package 'gguf'; install it with: pip install 'riseq\[train\]'"):
+    with pytest.raises(InputError, match=r"needs the package 'gguf'; install it with: pip install '\.\[train\]'"):
         LanguageModel.load(tmp_path / "tiny.gguf")

@@ -102,5 +102,5 @@ def test_serve_names_its_extra_where_that_is_missing(tmp_path: Path) -> None:
     program = "import sys; sys.modules['fastapi'] = None; import riseq.cli; sys.exit(riseq.cli.main(['serve']))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, cwd=tmp_path)
     assert done.returncode == 2
-    message = "serve needs the package 'fastapi'; install it with: pip install 'riseq[serve]'"
+    message = "serve needs the package 'fastapi'; install it with: pip install '.[serve]' in a checkout of riseq"
     assert done.stderr == f"riseq: {message}\n"

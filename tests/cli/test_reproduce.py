@@ -89,7 +89,7 @@ def test_a_missing_extra_is_named(place: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
-    assert "pip install 'riseq[report]'" in done.stderr
+    assert "pip install '.[report]'" in done.stderr
     assert done.stderr.count("\n") == 1
 
 

@@ -54,7 +54,7 @@ def write_questions(path: Path, count: int) -> Path:
     for example in make_examples(count):
         rows.append(json.dumps({"id": example.id, "context": example.context, "question": example.question}))
         if len(rows) % 10 == 9:
-            rows.append('{"context": "not a list", "question": "Why?"}')
+            rows.append('{"context": 7, "question": "Why?"}')
     path.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
     return path
 
@@ -77,7 +77,7 @@ def test_a_killed_run_goes_on_and_ends_as_if_nothing_had_been(tmp_path: Path) ->
         process.send_signal(signal.SIGKILL)
         _, err = process.communicate(timeout=60)
         if finished:
-            assert f"going on after {finished[-1]:,} finished row" in err
+            assert f"continuing after {finished[-1]:,} finished row" in err
         # The header is no row, and what has no end yet is none either.
         finished.append(part.read_bytes().count(b"\n") - 1)
         assert not out.exists()
@@ -97,10 +97,10 @@ def test_an_interrupt_keeps_what_is_finished_and_says_how_to_go_on(model: Path, 
     _, err = process.communicate(timeout=60)
     lines = err.splitlines()
     assert process.returncode == 130
-    assert lines[0].endswith("the same command with --resume goes on")
+    assert lines[0].endswith("the same command with --resume continues")
     assert lines[1:] == ["riseq: interrupted"]
     assert not out.exists()
-    with pytest.raises(InputError, match=r"finished rows of a run that did not end; --resume goes on"):
+    with pytest.raises(InputError, match=r"finished rows of a run that did not end; --resume continues"):
         simplify_file(str(source), out, SystemChoice("rise", model, threads=1), Handling())
     assert simplify_file(str(source), out, SystemChoice("rise", model, threads=1), Handling(), resume=True) == 3
     assert len(list(read_records(out))) == 600
@@ -147,7 +147,7 @@ def test_only_unfinished_rows_are_done(stopped: tuple[Path, Path], monkeypatch: 
     ("choice", "told"),
     [
         (SystemChoice("rule"), r"another system \(origin, now rule\)"),
-        (SystemChoice("origin", controls=Controls(strength=0.2)), r"another strength \(not said, now 0.2\)"),
+        (SystemChoice("origin", controls=Controls(strength=0.2)), r"another strength \(not set, now 0.2\)"),
         (SystemChoice("origin", controls=Controls(protect=("Ira Hayes",))), r"another protect"),
         (SystemChoice("origin", controls=Controls(n_best=3)), r"another n_best"),
         (SystemChoice("origin", model=Path("examples")), r"another model"),
@@ -211,15 +211,14 @@ def test_a_context_of_wrong_things_is_a_bad_row(tmp_path: Path) -> None:
         "[1]",
         '[{"role": "user"}]',
         '[["a", "b", "c"]]',
-        '"Who?"',
-        "null",
+        "7",
         '[{"role": "user", "content": "\\ud800"}]',
     ]
     source.write_text("".join(f'{{"context": {row}, "question": "Why?"}}\n' for row in rows))
     assert simplify_file(str(source), out, ORIGIN, Handling()) == 3
     reasons = [json.loads(line)["reason"] for line in Path(f"{out}.bad.jsonl").read_text().splitlines()]
     assert len(reasons) == len(rows)
-    assert all(reason.startswith("context") for reason in reasons), reasons
+    assert all("context" in reason for reason in reasons), reasons
 
 
 def test_strict_also_stops_at_what_the_system_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,12 +275,6 @@ def test_an_output_without_rows_has_the_same_columns(tmp_path: Path, target: str
             columns.append(str(dict(zip(schema.names, map(str, schema.types), strict=True))))
     assert columns[0] == columns[1]
     assert "confidence" in columns[0]
-
-
-def test_an_output_may_replace_its_input(tmp_path: Path) -> None:
-    source = write_questions(tmp_path / "in.jsonl", 5)
-    assert simplify_file(str(source), source, ORIGIN, Handling()) == 0
-    assert [record.row["text"] for record in read_records(source)] == [one.question for one in make_examples(5)]
 
 
 def test_a_file_that_cannot_be_read_to_its_end_is_told_before_any_work(

@@ -50,4 +50,4 @@ def test_the_plain_core_does_not_load_numba() -> None:
 def test_a_missing_numba_names_the_extra() -> None:
     result = run(WITHOUT)
     assert result.returncode == 1
-    assert "ImportError: the batch core needs numba: pip install 'riseq[train]'" in result.stderr
+    assert "the batch core needs the package 'numba'; install it with: pip install '.[train]'" in result.stderr

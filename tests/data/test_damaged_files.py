@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from riseq.data.rows import BadRow, example_row
-from riseq.data.tables import SUFFIXES, Record, read_outcomes, write_rows
+from riseq.data.rows import BadRow, Record, example_row
+from riseq.data.tables import SUFFIXES, read_outcomes, write_rows
 from riseq.types import Example, InputError
 
 EXAMPLES = [

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from riseq.data.dataset import data_root, find_dataset, load_dataset, read_dataset
+from riseq.data.dataset import data_root, find_dataset, load_dataset
 from riseq.data.rows import BadRow, BadRows, example_row
 from riseq.data.tables import write_rows
 from riseq.types import Example, InputError
@@ -76,7 +76,9 @@ def test_an_unknown_name_tells_what_was_tried(tmp_path: Path) -> None:
     told = str(caught.value)
     assert told.startswith("set/tset: no such file, nor in ")
     assert "set/tset[.qonly] with .jsonl" in told
-    assert told.endswith("there are set/plain, set/test.qa, set/test.qonly")
+    assert told.endswith("; did you mean 'set/test.qa'?")
+    with pytest.raises(InputError, match=r"there are set/plain, set/test\.qa, set/test\.qonly"):
+        find_dataset("nothing-like-it", tmp_path)
     with pytest.raises(InputError, match="RISEQ_DATA, the folder of data sets, is not set"):
         find_dataset("set/tset", None)
 
@@ -97,10 +99,11 @@ def test_an_official_file_is_known_by_its_objects(tmp_path: Path) -> None:
     path = tmp_path / "dev.json"
     path.write_text(CANARD, encoding="utf-8")
     assert load_dataset(path) == [Example("canard-dev-C-2", ("q1",), "Q2", "q2")]
-    for other in ("[]", '[{"question": "q"}]', "[1]"):
-        path.write_text(other, encoding="utf-8")
-        with pytest.raises(InputError, match=r"expected CANARD's objects .* or CAsT's"):
-            read_dataset(path)
+    path.write_text('[{"id": "a", "question": "q", "context": null}]', encoding="utf-8")
+    assert load_dataset(path) == [Example("a", (), "q")]
+    path.write_text("[1]", encoding="utf-8")
+    with pytest.raises(InputError, match="got the number 1, expected an object"):
+        load_dataset(path)
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,11 @@ def test_a_cell_is_a_json_list_or_one_utterance(tmp_path: Path, cell: str, conte
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ('"[1, 2]",q', "context[0]: got the number 1, expected a string"),
+        (
+            '"[1, 2]",q',
+            "context[0] is a int, expected one of: strings, messages with role and content, (speaker, text) or "
+            "(question, answer) pairs",
+        ),
         ('"[""a"", ""b",q', 'context: the string \'["a", "b\' is broken JSON'),
         ("a,b,c", "got 3 cells, expected 2: context, question"),
         ("a", "got 1 cells, expected 2: context, question"),
@@ -79,7 +83,7 @@ def test_bytes_that_are_not_utf8_spoil_their_row_only(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ("", "no header, expected one with the columns id, context, question, target"),
-        ("id,question\n1,q\n", "no column 'context'; the columns are 'id', 'question'"),
+        ("id,context\n1,q\n", "no column 'question'; the columns are 'id', 'context'"),
         ("id,context\n", "no column 'question'; the columns are 'id', 'context'"),
         ("question,context,question\n", ":1: the column 'question' is there twice, expected once"),
         ('"a"b,question\n', ":1: broken quotes"),

@@ -11,11 +11,12 @@ from riseq.data.dialogue import read_context, read_item
 from riseq.types import Example, InputError
 
 SAID = ("Who was Ira Hayes?", "A Marine.")
+MESSAGES = [{"role": "user", "content": SAID[0]}, {"role": "assistant", "content": SAID[1]}]
 FORMS: list[tuple[str, Any]] = [
     ("strings", list(SAID)),
     ("an iterator of strings", iter(SAID)),
     ("a pair at the top is two utterances", SAID),
-    ("messages", [{"role": "user", "content": SAID[0]}, {"role": "assistant", "content": SAID[1]}]),
+    ("messages", MESSAGES),
     (
         "what is beside the dialogue is left out",
         [
@@ -63,10 +64,8 @@ def test_what_is_no_label(label: str) -> None:
 
 
 MISTAKES: list[tuple[Any, str]] = [
-    ("Who?", "the context is a str, expected a list of utterances"),
     (b"Who?", "the context is a bytes"),
     ({"role": "user", "content": "Who?"}, "the context is a dict"),
-    (None, "the context is a NoneType"),
     (3, "the context is a int"),
     ([1], "context[0] is a int, expected one of: strings"),
     (["Who?", None], "context[1] is a NoneType"),
@@ -96,15 +95,20 @@ def test_other_forms_are_told_in_one_line(context: Any, told: str) -> None:
         {"question": "Why?", "context": list(SAID), "id": 3},
         ("Why?", SAID),
         ["Why?", [{"question": SAID[0], "answer": SAID[1]}]],
+        {"messages": [*MESSAGES, {"role": "user", "content": "Why?"}]},
+        {"messages": MESSAGES, "question": "Why?"},
+        {"messages": [], "context": MESSAGES, "question": "Why?"},
     ],
-    ids=["example", "dict", "pair", "list"],
+    ids=["example", "dict", "pair", "list", "messages", "messages and a question", "context before messages"],
 )
 def test_items(item: Any) -> None:
     assert read_item(item) == ("Why?", SAID)
 
 
 def test_an_item_needs_no_context() -> None:
-    assert read_item({"question": "Why?"}) == ("Why?", ())
+    for item in ({"question": "Why?"}, {"question": "Why?", "context": None}, ("Why?", None), ("Why?", " ")):
+        assert read_item(item) == ("Why?", ())
+    assert read_item({"question": "Why?", "context": "Who?"}) == ("Why?", ("Who?",))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +117,10 @@ def test_an_item_needs_no_context() -> None:
         ("Why?", "item 3: got a str, expected an Example, a dict"),
         ({"context": []}, "item 3: got a dict"),
         ((1, []), "item 3: the question is a int, expected a string"),
-        (("Why?", "Who?"), "item 3: the context is a str"),
+        (("Why?", b"Who?"), "item 3: the context is a bytes"),
+        ({"messages": []}, "item 3: messages: the last one is not the user's, expected the question"),
+        ({"messages": [{"role": "assistant", "content": "Who?"}]}, "item 3: messages: the last one is not the user's"),
+        ({"messages": "Who?"}, "item 3: messages: the last one"),
     ],
 )
 def test_a_wrong_item_is_told_with_its_place(item: Any, told: str) -> None:

@@ -33,7 +33,7 @@ def test_lines_are_where_objects_start(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "got the string '', expected a JSON list"),
+        ("", "got the end of the file, expected a JSON list"),
         ('{"a": 1}', "expected a JSON list"),
         ('[\n{"a": 1},\n{"a": ', ":3: broken JSON: Expecting value"),
         ('[\n{"a": 1}\n', ":3: broken JSON: got the end of the file, expected ',' or ']'"),

@@ -66,8 +66,8 @@ def test_it_is_part_of_a_chain_and_tells_callbacks(runnable: SimplifyQuestion, r
 def test_mistakes_are_told_each_at_its_place(runnable: SimplifyQuestion, rows: Rows, texts: list[str]) -> None:
     with pytest.raises(InputError, match="got a dict, expected"):
         runnable.invoke({"text": "Why?"})
-    with pytest.raises(InputError, match="the context is a str"):
-        runnable.batch([ask(rows[0]), {"question": "Why?", "context": "Who?"}])
+    with pytest.raises(InputError, match="the context is a int"):
+        runnable.batch([ask(rows[0]), {"question": "Why?", "context": 7}])
     given = [ask(rows[0]), {"question": 3}, ask(rows[1])]
     answers: list[object] = list(runnable.batch(given, return_exceptions=True))
     assert answers[::2] == texts[:2]

@@ -65,5 +65,5 @@ def test_an_engine_asks_conversationally_and_searches_in_full(
 
 
 def test_a_mistake_is_told(simplifier: Simplifier) -> None:
-    with pytest.raises(InputError, match="the context is a str"):
-        SimplifyQuery(simplifier).run("Why?", {"context": "Who?"})
+    with pytest.raises(InputError, match="the context is a int"):
+        SimplifyQuery(simplifier).run("Why?", {"context": 7})

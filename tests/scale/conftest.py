@@ -30,7 +30,7 @@ def cluster() -> Iterator[str]:
         patch.setenv("RAY_AUTH_MODE", "token")
         patch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        pytest.importorskip("ray", reason="Ray is not installed: pip install 'riseq[scale]'")
+        pytest.importorskip("ray", reason="Ray is not installed: pip install '.[scale]'")
         with subprocess.Popen(
             [sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as holder:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from riseq.data.dialogue import read_context
 from riseq.data.tables import read_outcomes
 from riseq.scale.blocks import Block, read_block, split_file
 from riseq.scale.storage import Source, find_sources
@@ -24,7 +23,7 @@ def write_files(folder: Path) -> None:
     rows = [{"context": ["Who?", f"Käthe {n}"], "question": f"Why {n}?", "id": f"q{n}"} for n in range(23)]
     lines = [json.dumps(row, ensure_ascii=False).encode() for row in rows]
     lines[3:3] = [b"", b"nope", b"  \t"]
-    lines[9:9] = [b'{"context": "no list", "question": "Why?"}', b"\xff\xfe\x00", MARK + lines[0]]
+    lines[9:9] = [b'{"context": 7, "question": "Why?"}', b"\xff\xfe\x00", MARK + lines[0]]
     lines[14:14] = [b'{"context": [], "question": "No id?"}']
     (folder / "a.jsonl").write_bytes(MARK + b"\r\n".join(lines) + b"\r\n\r\n")
     (folder / "b.jsonl.gz").write_bytes(gzip.compress(b"\n".join(lines)))
@@ -44,6 +43,9 @@ def write_files(folder: Path) -> None:
         }
     )
     pq.write_table(table, folder / "f.parquet", row_group_size=11)
+    listed = json.dumps([*rows, 7, {"messages": [{"role": "user", "content": "Why?"}]}], indent=1).encode()
+    (folder / "g.json").write_bytes(listed)
+    (folder / "h.json.gz").write_bytes(gzip.compress(listed))
 
 
 @pytest.fixture
@@ -60,9 +62,9 @@ def read(source: Source, blocks: list[Block], backwards: bool = False) -> list[o
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 7, 1_000])
 def test_blocks_together_are_the_file(sources: list[Source], rows: int) -> None:
-    assert len(sources) == 6
+    assert len(sources) == 8
     for index, source in enumerate(sources):
-        expected = list(read_outcomes(source.path, read=read_context))
+        expected = list(read_outcomes(source.path))
         entry, blocks = split_file(source, index, rows)
         assert (entry["rows"], entry["blocks"]) == (len(expected), len(blocks))
         stored = Path(source.path).read_bytes()
@@ -102,7 +104,7 @@ def test_a_file_that_was_changed_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("a.csv", b"question\nWhy?\n", "no column 'context'"),
+        ("a.csv", b"context\nWhy?\n", "no column 'question'"),
         ("a.parquet", b"PAR1 or not", "not a whole Parquet file"),
         ("a.jsonl.gz", gzip.compress(b'{"context": [], "question": "Why?"}\n' * 500, mtime=0)[:-9], "cut off here"),
         ("a.jsonl", b"\xff\xfea\x00", "is UTF-16 text"),

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.xdist_group("ray")  # one cluster, in one of the proces
 pa = pytest.importorskip("pyarrow")
 fs = pytest.importorskip("pyarrow.fs")
 pq = pytest.importorskip("pyarrow.parquet")
-moto = pytest.importorskip("moto.server", reason="moto is not installed: pip install 'riseq[dev]'")
+moto = pytest.importorskip("moto.server", reason="moto is not installed: pip install '.[dev]'")
 ROWS = 30
 
 
@@ -66,7 +66,7 @@ def test_a_run_from_and_to_a_bucket_is_that_of_a_disk(
     capsys.readouterr()
     assert simplify_folder(source, out, SystemChoice("origin"), Handling(), spread, resume=True) == 0
     told = capsys.readouterr().err
-    assert "going on after 40 finished rows" in told
+    assert "continuing after 40 finished rows" in told
     assert "secret" not in told
     assert b"secret" not in folder.read(MANIFEST)
     assert folder.read(gone) == written[gone]

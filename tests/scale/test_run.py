@@ -18,6 +18,7 @@ from riseq.cli import main
 from riseq.cli.simplify import Handling, simplify_file, simplify_folder
 from riseq.controls import Controls
 from riseq.data.tables import write_rows
+from riseq.extras import INSTALL
 from riseq.scale import Spread
 from riseq.scale.run import MANIFEST, describe_worker, open_run
 from riseq.scale.workers import MAX_DEATHS, load_same
@@ -83,7 +84,7 @@ def test_a_folder_becomes_a_folder_and_resuming_does_what_is_missing(
     (out / gone).unlink()
     capsys.readouterr()
     assert simplify_folder(str(source), str(out), ORIGIN, Handling(skip=True), Spread(workers=1), resume=True) == 0
-    assert "going on after 131 finished rows" in capsys.readouterr().err
+    assert "continuing after 131 finished rows" in capsys.readouterr().err
     after = read_state(out)
     assert {name for name in after if before[name] != after[name]} == {gone}
     manifest = json.loads((out / MANIFEST).read_text())
@@ -134,7 +135,7 @@ def test_an_interrupt_keeps_what_is_finished(cluster: str, tmp_path: Path) -> No
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
     assert process.returncode == 130, told
-    assert f"finished blocks are kept in {out}; the same command with --resume goes on" in told
+    assert f"finished blocks are kept in {out}; the same command with --resume continues" in told
     assert json.loads((out / MANIFEST).read_text())["state"] == "stopped"
     assert 3 <= len(read_state(out)) < 1_801
 
@@ -172,7 +173,7 @@ def test_mistakes_are_told_before_a_cluster_starts(
     arguments: list[str],
     told: str,
 ) -> None:
-    pytest.importorskip("ray", reason="Ray is not installed: pip install 'riseq[scale]'")
+    pytest.importorskip("ray", reason="Ray is not installed: pip install '.[scale]'")
     monkeypatch.chdir(tmp_path)
     Path("in.jsonl").write_text('{"context": [], "question": "Why?"}\n')
     Path("full").mkdir()
@@ -190,7 +191,7 @@ def test_without_ray_the_extra_is_named(
     (tmp_path / "in.jsonl").write_text('{"context": [], "question": "Why?"}\n')
     assert main(["simplify", str(tmp_path / "in.jsonl"), str(tmp_path / "out"), "--engine", "ray"]) == 2
     told = capsys.readouterr().err
-    assert told == "riseq: --engine ray needs the package 'ray'; install it with: pip install 'riseq[scale]'\n"
+    assert told == f"riseq: --engine ray needs the package 'ray'; install it with: {INSTALL.format(extra='scale')}\n"
 
 
 def test_a_worker_with_another_model_is_turned_away() -> None:

@@ -102,7 +102,7 @@ def test_kills_lose_no_row_and_double_none(
     _, told = driver.communicate(timeout=LIMIT)
     assert driver.returncode == 3, told
     # The driver's last worker may have finished a block after the driver was gone.
-    after = int(told.partition("going on after ")[2].partition(" ")[0].replace(",", ""))
+    after = int(told.partition("continuing after ")[2].partition(" ")[0].replace(",", ""))
     assert len(before) * BLOCK <= after < ROWS
     parts = sorted(out.glob("*.jsonl"))
     assert len(parts) == ROWS // BLOCK

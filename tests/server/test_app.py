@@ -78,7 +78,7 @@ def test_many_are_answered_in_order_and_a_bad_one_fails_alone() -> None:
         ({"question": "x" * 4_001}, "question: string should have at most 4000 characters"),
         ({"question": "a\ud800b"}, "question: input should be a valid string"),
         ({"question": "Q?", "context": ["\udfff"]}, "context[0]: input should be a valid string"),
-        ({"question": "Q?", "context": "Who?"}, "context: the context is a str, expected a list of utterances"),
+        ({"question": "Q?", "context": 7}, "context: the context is a int, expected a list of utterances"),
         ({"question": "Q?", "context": [{"who": "me"}]}, "context: context[0] has the keys ['who'], expected role"),
         ({"question": "Q?", "context": [["a", "b", "c"]]}, "context: context[0] is not a pair of strings"),
         ({"question": "Q?", "context": ["x"] * 1_001}, "context: it has more than 1,000 utterances"),

@@ -41,11 +41,13 @@ def find(page: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
-def drop_probabilities(value: Any) -> Any:
-    """Return the answer without what differs between processors and models."""
+def loosen(value: Any) -> Any:
+    """Return what is shown with its numbers rounded: a probability differs a little between processors."""
     if isinstance(value, dict):
-        return {key: drop_probabilities(one) for key, one in value.items() if key not in ("probability", "confidence")}
-    return [drop_probabilities(one) for one in value] if isinstance(value, list) else value
+        return {key: loosen(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [loosen(one) for one in value]
+    return pytest.approx(value, abs=0.05) if isinstance(value, float) else value
 
 
 def test_the_question_has_the_answer_that_is_shown(page: str, address: str) -> None:
@@ -55,8 +57,7 @@ def test_the_question_has_the_answer_that_is_shown(page: str, address: str) -> N
     with httpx.Client(base_url=address, verify=False) as client:
         answer = client.post("/v1/simplify", json=json.loads(body[1])).json()
     shown = json.loads(find(page, "json")[0])
-    assert set(answer) == set(shown)
-    assert drop_probabilities(answer) == drop_probabilities(shown)
+    assert answer == loosen(shown)
 
 
 def test_the_clients_snippet_runs(page: str, address: str) -> None:

@@ -65,7 +65,7 @@ def test_an_empty_variable_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None
         ({"port": 70_000}, None, "", "--port is 70000: input should be less than or equal to 65535"),
         ({}, ("RISEQ_PORT", "http"), "", "RISEQ_PORT is 'http': input should be a valid integer"),
         ({}, None, "workers = 0", "server.toml: workers is 0: input should be greater than or equal to 1"),
-        ({}, None, "wrokers = 1", "server.toml: wrokers is no setting, expected one of host, port"),
+        ({}, None, "wrokers = 1", "server.toml: wrokers is no setting; did you mean 'workers'?"),
         ({}, None, "workers = ", "server.toml: not a TOML file"),
         ({"max_items": 5, "max_queue": 4}, None, "", "max_items is 5, expected at most max_queue, 4"),
     ],

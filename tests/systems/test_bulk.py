@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from riseq.data.rows import BadRow
-from riseq.data.tables import Record
+from riseq.data.rows import BadRow, Record
 from riseq.systems import Origin
 from riseq.systems.bulk import LARGEST_CHUNK, simplify_rows
 from riseq.types import Example, InputError, Simplification
@@ -45,7 +44,7 @@ def test_results_and_bad_rows_come_in_the_rows_order() -> None:
     rows = make_records(*"abcdefgh")
     rows[2] = rows[5] = BadRow("f", 3, "broken")
     got = list(simplify_rows(Origin(), iter(rows), "f"))
-    assert [one[0].id if isinstance(one, tuple) else one for one in got] == [
+    assert [one[0].example.id if isinstance(one, tuple) else one for one in got] == [
         row.example.id if isinstance(row, Record) else row for row in rows
     ]
 

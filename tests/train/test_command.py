@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from riseq.cli import main
+from riseq.extras import INSTALL
 from riseq.train.loop import train
 from riseq.train.settings import read_recipe
 
@@ -116,7 +117,7 @@ def test_a_missing_package_names_the_extra(
     monkeypatch.setattr(builtins, "__import__", missing)
     code, _, err = run("train", recipe, "--out", tmp_path / "run")
     assert code == 2
-    assert err == f"riseq: train needs the package {package!r}; install it with: pip install 'riseq[train]'\n"
+    assert err == f"riseq: train needs the package {package!r}; install it with: {INSTALL.format(extra='train')}\n"
 
 
 def test_checkpoints_score_as_the_run_did(

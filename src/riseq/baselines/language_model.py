@@ -15,7 +15,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from riseq.extras import MissingExtra
+from riseq.extras import INSTALL, MissingExtra
 from riseq.files import make_folder, write_text
 from riseq.hub import find_pretrained
 from riseq.model.checkpoint import save_weights
@@ -140,9 +140,8 @@ def _read_gguf(path: Path) -> tuple[Any, Tokenizer]:
         network = _load_network(path, path.parent, gguf_file=file)
         tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=file, local_files_only=True)
     except ImportError as error:
-        raise MissingExtra(
-            f"{path}: a GGUF file needs the package 'gguf'; install it with: pip install 'riseq[train]'"
-        ) from error
+        install = INSTALL.format(extra="train")
+        raise MissingExtra(f"{path}: a GGUF file needs the package 'gguf'; install it with: {install}") from error
     # It is floats now; a model that is marked as packed is neither cast nor saved as a plain one.
     if quantizer := getattr(network, "hf_quantizer", None):
         quantizer.remove_quantization_config(network)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
+import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
@@ -20,7 +23,7 @@ from riseq.data.dataset import load_dataset
 from riseq.data.rows import BadRow, BadRows
 from riseq.data.tables import SUFFIXES
 from riseq.files import STDIN
-from riseq.hub import find_examples
+from riseq.hub import find_default_model, find_examples
 from riseq.systems.registry import SYSTEMS, default_system_name
 from riseq.types import Example, InputError
 
@@ -59,7 +62,7 @@ def build_app() -> typer.Typer:
     """Return the command ``riseq`` with all its verbs."""
     app = typer.Typer(
         name="riseq",
-        help="Make self-contained questions conversational.",
+        help="Make self-contained questions conversational. English only.",
         epilog="[bold]riseq VERB --help[/] shows what a verb takes, with examples.",
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
@@ -72,24 +75,22 @@ def build_app() -> typer.Typer:
     return app
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"riseq {__version__}")
-        raise typer.Exit
-
-
 def riseq(
     context: typer.Context,
-    _version: Annotated[
-        bool, option("--version -V", "Show the version and exit.", callback=_print_version, is_eager=True)
-    ] = False,
+    version: Annotated[bool, option("--version -V", "Show the version and exit.")] = False,
+    verbose: Annotated[bool, option("--verbose", "With --version: the licences and the model too.")] = False,
 ) -> None:
-    """Make self-contained questions conversational."""
-    show_help_alone(context)
+    """Make self-contained questions conversational. English only."""
+    if not version:
+        return show_help_alone(context)
+    typer.echo(f"riseq {__version__}")
+    if verbose:
+        typer.echo(f"code: Apache-2.0\nmodels: CC-BY-SA-4.0\nmodel: {find_default_model() or 'none'}")
+    raise typer.Exit
 
 
 def show_help_alone(context: typer.Context) -> None:
-    """Print the help of a command that has verbs of its own, where none of them was named."""
+    """Print the help of a command that has verbs of its own if none of them was named."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), nl=False)
 
@@ -102,15 +103,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BadRows as error:
         for row in error.rows:
             notify(str(row))
-        notify(f"{count(len(error.rows), 'bad row')}, nothing was done; --skip-bad goes on without bad rows")
+        notify(f"{count(len(error.rows), 'bad row')}, nothing was done; --skip-bad continues without bad rows")
         return INPUT_ERROR
     except InputError as error:
         notify(str(error))
         return INPUT_ERROR
     except _USAGE_ERROR as error:
         message = error.format_message() if hasattr(error, "format_message") else str(error)
+        if found := re.search(r"'(-\S+)'.* valid (integer|number|float)", message):  # in the words of click or typer
+            message = f"{found[1]}: expected {'a whole number' if found[2] == 'integer' else 'a number'}"
         context = getattr(error, "ctx", None)
         notify(f"{message.rstrip('.')}; see {context.command_path if context else 'riseq'} --help")
+        return INPUT_ERROR
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still in the buffer would fail again at the exit
+        notify(f"the output cannot be written: {error.strerror}")
         return INPUT_ERROR
     except (typer.Abort, KeyboardInterrupt):
         code = INTERRUPTED
@@ -126,27 +135,15 @@ def _complete_system(incomplete: str) -> list[tuple[str, str]]:
     return [(name, entry.about) for name, entry in SYSTEMS.items() if name.startswith(incomplete)]
 
 
-SystemOption = Annotated[
-    str,
-    option(
-        "--system -s NAME",
-        f"What simplifies: {', '.join(SYSTEMS)}, or FILE.py:CLASS of your own.",
-        autocompletion=_complete_system,
-    ),
-]
-ModelOption = Annotated[
-    Path | None,
-    option("--model -m MODEL", "default, large, a model's folder, or its name on the Hugging Face hub."),
-]
-ContextOption = Annotated[
-    list[str] | None, option("--context -c TEXT", "An earlier utterance, oldest first; repeat it for each.")
-]
-ThreadsOption = Annotated[int | None, option("--threads N", "Use at most N cores; all of them where it is not said.")]
+_SYSTEMS = f"What simplifies: {', '.join(SYSTEMS)}, or FILE.py:CLASS of your own."
+SystemOption = Annotated[str, option("--system -s NAME", _SYSTEMS, autocompletion=_complete_system)]
+ModelOption = Annotated[Path | None, option("--model -m MODEL", "default, large, a folder, or a name on the HF hub.")]
+ContextOption = Annotated[list[str] | None, option("--context -c TEXT", "An earlier utterance, oldest first; repeat.")]
+ThreadsOption = Annotated[int | None, option("--threads N", "Use at most N cores (default all).")]
 SetArgument = Annotated[Path, argument("FILE", "A file of questions, or a set's name under RISEQ_DATA.")]
-LimitOption = Annotated[int | None, option("--limit N", "Take the first N rows of each set alone.", min=1)]
-SkipBadOption = Annotated[bool, option("--skip-bad", "Go on without rows that cannot be used.")]
+LimitOption = Annotated[int | None, option("--limit N", "Use only the first N rows of each set.", min=1)]
+SkipBadOption = Annotated[bool, option("--skip-bad", "Continue without rows that cannot be used.")]
 _METAVARS = {int: "N", float: "NUMBER", str: "TEXT", Path: "PATH"}
-_SHORT = {"model": "-m"}
 
 
 def add_options(cls: type[DataclassInstance], before: str | None = None) -> Callable[[Verb], Verb]:
@@ -195,7 +192,7 @@ def _make_parameter(field: Field[Any], kind: Any) -> inspect.Parameter:
         help = f"{help.rstrip('.')} (default {default})."
     option = Option(
         f"--{name}/--no-{name}" if kind is bool else f"--{name}",
-        *([_SHORT[field.name]] if field.name in _SHORT else []),
+        *(["-m"] if field.name == "model" else []),
         metavar=field.metadata.get("metavar") or _METAVARS.get(single),
         help=help,
         show_default=False,
@@ -217,7 +214,7 @@ def names_file(source: str) -> bool:
         return False
     if is_folder:
         raise InputError(f"{source}: is a folder, expected a file or a question")
-    # "dialogues.txt" and "./dialogues" are slips of the fingers, "Why?", "and/or?" and "Is it in data.csv?" questions.
+    # "dialogues.txt" and "./dialogues" are names of files, "Why?", "and/or?" and "Is it in data.csv?" questions.
     like_path = source.startswith(("/", "./", "../", "~/")) or Path(source).suffix[1:].isalnum()
     one_word = len(source.split()) == 1 and not source.endswith("?")
     if not exists and (source.lower().endswith(tuple(SUFFIXES)) or (one_word and like_path)):

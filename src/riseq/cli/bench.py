@@ -22,8 +22,8 @@ def bench(
     """Measure how fast the engine is on this machine.
 
     One question at a time beside one bare encoder pass over the same
-    tokens, many at once, and the first question of a new process; on the
-    example dialogues of a checkout where there is no [bold]--data[/].
+    tokens, many at once, and the first question of a new process; without
+    [bold]--data[/] on the example dialogues of a checkout.
 
     \b
     [bold]Examples[/]

@@ -8,9 +8,7 @@ from riseq.cli import SkipBadOption, ThreadsOption, argument, load_case_set, not
 
 def calibrate(
     model: Annotated[Path, argument("MODEL", "A model's folder.")],
-    data: Annotated[
-        list[Path], option("--data -d FILE", "A suite, everyday dialogues, or a set with targets; repeat.")
-    ],
+    data: Annotated[list[Path], option("--data -d FILE", "A suite, dialogues, or a set with targets; repeat it.")],
     report: Annotated[Path | None, option("--report FOLDER", "Also write a reliability plot and all numbers.")] = None,
     threads: ThreadsOption = None,
     skip_bad: SkipBadOption = False,

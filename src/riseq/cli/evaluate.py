@@ -14,12 +14,8 @@ def evaluate(
     data: Annotated[Path, option("--data -d FILE", "A file with targets, a suite, or a set's name under RISEQ_DATA.")],
     system: SystemOption = DEFAULT_SYSTEM,
     model: ModelOption = None,
-    predictions: Annotated[
-        Path | None, option("--predictions OUT", "Also write each prediction beside its target.")
-    ] = None,
-    grounded: Annotated[
-        bool, option("--grounded/--no-grounded", "Without it: as CANARD's people left words out.")
-    ] = True,
+    predictions: Annotated[Path | None, option("--predictions OUT", "Also write outputs beside targets.")] = None,
+    grounded: Annotated[bool, option("--grounded/--no-grounded", "Drop only what the dialogue has said.")] = True,
     confidence: Annotated[bool, option("--confidence", "Also show how well the results' confidences hold.")] = False,
     as_json: Annotated[bool, option("--json", "Print one JSON object instead of a table.")] = False,
     skip_bad: SkipBadOption = False,
@@ -42,6 +38,7 @@ def evaluate(
     """
     from riseq.data.rows import prediction_row
     from riseq.data.tables import check_output, write_rows
+    from riseq.files import check_apart
     from riseq.metrics.behaviour import ALL, measure_behaviour
     from riseq.metrics.reliability import check_confidence
     from riseq.reproduce.predict import evaluate as run
@@ -49,6 +46,7 @@ def evaluate(
 
     if predictions is not None:
         check_output(predictions)
+        check_apart(data, predictions)
     cases = load_case_set(data, skip_bad)
     examples = [case.example for case in cases]
     evaluation = run(load_system(system, model, grounded=grounded), examples)

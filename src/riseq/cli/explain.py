@@ -17,8 +17,8 @@ def explain(
 ) -> None:
     """Show how a question becomes conversational, pass by pass.
 
-    Each pass has its edits in place, and below it how probable the model
-    holds each of them and what in the dialogue it refers to.
+    Shows each pass with its edits, and below each edit its probability
+    and what in the dialogue it refers to.
 
     \b
     [bold]Examples[/]

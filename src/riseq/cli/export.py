@@ -15,12 +15,8 @@ _CHECKED = 1_000
 def export(
     checkpoint: Annotated[Path, argument("CHECKPOINT", "A trained model.")],
     output: Annotated[Path, argument("OUT", "The folder to write.")],
-    precision: Annotated[
-        str, option("--precision -p KIND", "int8 (small and fast), int4 (smaller) or float32.")
-    ] = "int8",
-    data: Annotated[
-        Path | None, option("--data -d FILE", "Check on this file or set. The example dialogues of a checkout.")
-    ] = None,
+    precision: Annotated[str, option("--precision -p KIND", "int8 (fast), int4 (smaller) or float32.")] = "int8",
+    data: Annotated[Path | None, option("--data -d FILE", "Check on this set (default the examples).")] = None,
     limit: Annotated[int, option("--limit N", "Check on N questions, spread evenly over the set.", min=1)] = _CHECKED,
     check: Annotated[bool, option("--check/--no-check", "Whether to compare it with CHECKPOINT.")] = True,
 ) -> None:

@@ -9,15 +9,13 @@ def passes(
     file: SetArgument,
     model: ModelOption = None,
     most: Annotated[int, option("--most N", "Go up to N passes.", min=1)] = 5,
-    uncalibrated: Annotated[
-        bool, option("--uncalibrated", "Take every pass, with no guard, as without a calibration.")
-    ] = False,
+    uncalibrated: Annotated[bool, option("--uncalibrated", "Take every pass, with no guard.")] = False,
     threads: ThreadsOption = None,
     skip_bad: SkipBadOption = False,
 ) -> None:
     """Show what more passes do to a set, and how many texts they make worse.
 
-    A text is worse where its sentence's BLEU-4 (ROUGE-L, distance) is lower
+    A text is worse if its sentence's BLEU-4 (ROUGE-L, distance) is lower
     after the last pass than after an earlier one, or than the question's own.
 
     \b

@@ -11,12 +11,8 @@ def predict(
     into: Annotated[Path, option("--into -i FOLDER", "The system's folder in the store.")],
     system: SystemOption = DEFAULT_SYSTEM,
     model: ModelOption = None,
-    data: Annotated[
-        list[str] | None, option("--data -d SET", "A set's name under RISEQ_DATA; repeat it. The report's three.")
-    ] = None,
-    take: Annotated[
-        Path | None, option("--take FOLDER", "Take outputs that are already there, as SET.jsonl, and run nothing.")
-    ] = None,
+    data: Annotated[list[str] | None, option("--data -d SET", "A set (default the report's); repeat it.")] = None,
+    take: Annotated[Path | None, option("--take FOLDER", "Import outputs (SET.jsonl) and run nothing.")] = None,
     made_by: Annotated[str | None, option("--made-by COMMAND", "With --take: the command that made them.")] = None,
     title: Annotated[str | None, option("--title TEXT", "Its name in the tables.")] = None,
     note: Annotated[str, option("--note TEXT", "What else should be known of it.")] = "",
@@ -25,13 +21,12 @@ def predict(
     again: Annotated[bool, option("--again", "Also run sets whose outputs are already there.")] = False,
     limit: LimitOption = None,
 ) -> None:
-    """Write a system's outputs on sets down, for [bold]riseq reproduce[/].
+    """Save a system's outputs on sets, for [bold]riseq reproduce[/].
 
-    FOLDER gets a packed JSONL file a set (id and the text after each pass;
-    not the set's own texts) and manifest.json, which tells how they were
-    made. Its name is the system's in the report. A run that is stopped goes
-    on where it stopped; outputs of another model, data set or version of riseq
-    are made again.
+    FOLDER gets a packed JSONL file a set (id and the text after each pass)
+    and manifest.json, which says how they were made. Its name is the system's
+    in the report. A run that was stopped continues; outputs of another model,
+    data set or version of riseq are made again.
 
     \b
     [bold]Examples[/]

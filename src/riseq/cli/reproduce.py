@@ -6,33 +6,23 @@ from typing import Annotated
 import typer
 
 from riseq.cli import FAILED, LimitOption, notify, option
-from riseq.types import InputError
+from riseq.hub import find_in_checkout
+from riseq.types import InputError, suggest
 
 _STORE = Path("benchmarks", "predictions")
 
 
 def reproduce(
     out: Annotated[Path, option("--out -o FOLDER", "Where the report goes.")] = Path("report"),
-    predictions: Annotated[
-        Path | None, option("--predictions FOLDER", "Saved predictions; benchmarks/predictions.")
-    ] = None,
+    predictions: Annotated[Path | None, option("--predictions FOLDER", "Where the outputs are saved.")] = None,
     only: Annotated[list[str] | None, option("--only SECTION", "Make this section alone; repeat it.")] = None,
-    compact: Annotated[
-        Path | None, option("--compact FOLDER", "Also write a short report.md and its figures here.")
-    ] = None,
+    compact: Annotated[Path | None, option("--compact FOLDER", "Also write a short report.md here.")] = None,
     speed: Annotated[bool, option("--speed", "First measure how fast each system is here.")] = False,
     retrain: Annotated[bool, option("--retrain", "First train every system by its recipe, and run it.")] = False,
-    systems: Annotated[
-        list[str] | None, option("--system -s NAME", "With --retrain or --speed: this one; repeat it.")
-    ] = None,
+    systems: Annotated[list[str] | None, option("--system -s NAME", "Retrain or measure this one; repeat it.")] = None,
     runs: Annotated[Path, option("--runs FOLDER", "With --speed: where trained models are.")] = Path("runs"),
     recipes: Annotated[Path | None, option("--recipes FOLDER", "With --retrain.")] = None,
-    change: Annotated[
-        list[str] | None,
-        option(
-            "--set NAME=VALUE", "With --retrain: on top of each recipe; SYSTEM:NAME=VALUE for one alone; repeat it."
-        ),
-    ] = None,
+    change: Annotated[list[str] | None, option("--set NAME=VALUE", "Over all recipes; SYSTEM:NAME=VALUE: one.")] = None,
     limit: LimitOption = None,
 ) -> None:
     """Make the paper's tables and figures, next to ours.
@@ -41,11 +31,9 @@ def reproduce(
     report.json, the figures, and every system's outputs beside question and
     target (outputs/). Reads saved predictions and the sets under RISEQ_DATA.
 
-    [bold]--retrain[/] trains every system by its recipe, runs it, and makes the report
-    of that, in FOLDER/runs and FOLDER/predictions. rise-small and rise-large
-    too are trained by their recipes alone: those of the committed report had
-    teachers (benchmarks/train_models.sh). Trainings that are done are
-    skipped, one that was stopped goes on.
+    [bold]--retrain[/] first trains and runs every system by its recipe, in FOLDER/runs
+    and FOLDER/predictions; rise-small and rise-large without the teachers of
+    the committed report (benchmarks/train_models.sh). What was stopped continues.
 
     \b
     [bold]Examples[/]
@@ -63,7 +51,7 @@ def reproduce(
     names = [one.name for one in PLAN]
     unknown = next((name for name in systems or [] if name not in names), None)
     if unknown is not None:
-        raise InputError(f"no system of the report is called {unknown!r}; there are {', '.join(names)}")
+        raise InputError(f"no system of the report is called {unknown!r}; {suggest(unknown, names)}")
     chosen = [one for one in PLAN if not systems or one.name in systems]
     failed = 0
     if retrain:
@@ -94,10 +82,7 @@ def reproduce(
 
 def _find(name: str) -> Path:
     """Return a folder of the checkout: below the current one, or beside the installed package's source."""
-    import riseq
-
-    folders = [Path(name), Path(riseq.__file__).resolve().parents[2] / name]
-    found = next((folder for folder in folders if folder.is_dir()), None)
+    found = Path(name) if Path(name).is_dir() else find_in_checkout(Path(name))
     if found is None:
         raise InputError(f"{name}: no such folder; run riseq in its checkout, or name the folder")
     return found

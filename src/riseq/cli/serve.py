@@ -10,9 +10,7 @@ from riseq.server.settings import Settings, load_settings
 
 @add_options(Settings)
 def serve(
-    config: Annotated[
-        Path | None, option("--config -c FILE", "A TOML file of settings, named as the flags are: max_batch = 8.")
-    ] = None,
+    config: Annotated[Path | None, option("--config -c FILE", "A TOML file of settings: max_batch = 8.")] = None,
     **flags: Any,
 ) -> None:
     """Serve the API and the playground over HTTP.

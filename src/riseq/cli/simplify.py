@@ -1,7 +1,4 @@
-"""``riseq simplify``: a question, or every question of a file, made conversational.
-
-A file's output is whole or not there, bad rows are set aside, and a run that was killed goes on where it was.
-"""
+"""``riseq simplify``: a question, or every question of a file, made conversational."""
 
 import sys
 from collections.abc import Iterator
@@ -16,10 +13,10 @@ import typer
 
 from riseq import cli
 from riseq.controls import Controls
-from riseq.data.dialogue import read_context
-from riseq.data.rows import RESULT_COLUMNS, BadRow, BadRows, flat_row, result_row, sift
+from riseq.data.rows import RESULT_COLUMNS, BadRow, BadRows, flat_rows, result_row, sift
 from riseq.data.tables import check_output, read_outcomes, write_rows
-from riseq.files import STDOUT, name_source
+from riseq.extras import INSTALL
+from riseq.files import STDOUT, check_apart, name_source
 from riseq.jobs import Journal, digest, journal_path
 from riseq.scale import Spread
 from riseq.systems import System
@@ -27,51 +24,42 @@ from riseq.systems.bulk import LARGEST_CHUNK, Simplified, simplify_rows
 from riseq.systems.registry import SystemChoice
 from riseq.types import InputError
 
+_INPUT = "A question in quotes, a file (.jsonl, .json, .csv, .tsv, .parquet, .gz), or - for JSONL on standard input."
+_EXTRA = INSTALL.format(extra="scale").replace("[", r"\[")  # or rich would take the bracket for markup
+
 
 @cli.add_options(Controls, before="threads")
 @cli.add_options(Spread)
 def simplify(
-    source: Annotated[
-        str,
-        cli.argument(
-            "INPUT",
-            "A question in quotes, a file of questions (.jsonl, .csv, .tsv, .parquet, .gz), or - for JSONL on "
-            "standard input.",
-        ),
-    ],
-    output: Annotated[
-        str | None,  # as a Path, a URL would lose a slash
-        cli.argument("OUTPUT", "The file to write; its suffix is its format. - is JSONL."),
-    ] = None,
+    source: Annotated[str, cli.argument("INPUT", _INPUT)],
+    # As a Path, a URL would lose a slash.
+    output: Annotated[str | None, cli.argument("OUTPUT", "The file to write; its suffix is its format.")] = None,
     context: cli.ContextOption = None,
     system: cli.SystemOption = cli.DEFAULT_SYSTEM,
     model: cli.ModelOption = None,
     threads: cli.ThreadsOption = None,
     show_edits: Annotated[bool, cli.option("--show-edits", "Show what was edited.")] = False,
-    resume: Annotated[
-        bool, cli.option("--resume", "Go on where a run that was stopped or killed had come to, or start.")
-    ] = False,
-    strict: Annotated[bool, cli.option("--strict", "Do nothing where any row is bad.")] = False,
-    skip_bad: Annotated[bool, cli.option("--skip-bad", "Take bad rows for granted: exit with 0 and not 3.")] = False,
+    resume: Annotated[bool, cli.option("--resume", "Continue a run that was stopped or killed, or start.")] = False,
+    strict: Annotated[bool, cli.option("--strict", "Do nothing if any row is bad.")] = False,
+    skip_bad: Annotated[bool, cli.option("--skip-bad", "Exit with 0, not 3, if bad rows were left out.")] = False,
     engine: Annotated[
-        Literal["local", "ray"],
-        cli.option("--engine", r"local is this process; ray a cluster (pip install 'riseq\[scale]')."),
+        Literal["local", "ray"], cli.option("--engine", f"local, or a Ray cluster ({_EXTRA}).")
     ] = "local",
     **options: Any,
 ) -> None:
     """Make a question, or every question of a file, conversational.
 
-    A file has the columns [bold]context[/] (a list of the earlier utterances, or of
-    chat messages) and [bold]question[/], and may have [bold]id[/]. Without OUTPUT the
-    results are listed on a terminal, and are JSONL in a pipe.
+    A file has the columns [bold]question[/] and [bold]context[/] (a list of the earlier
+    utterances, or of chat messages), or [bold]messages[/]; other columns are copied.
+    Without OUTPUT the results are printed, as JSONL in a pipe.
 
-    OUTPUT appears when it is whole; until then finished rows are in
-    OUTPUT.part, where [bold]--resume[/] goes on after a kill. Rows that cannot be
-    used are left out; OUTPUT.bad.jsonl has them with line and reason. The
-    exit code is 0, or 3 where rows were left out.
+    OUTPUT appears when it is complete; until then finished rows are in
+    OUTPUT.part, and [bold]--resume[/] continues there. Rows that cannot be used
+    are left out; OUTPUT.bad.jsonl lists them with line and reason. The exit
+    code is 0, or 3 if rows were left out.
 
     With [bold]--engine ray[/] INPUT is a file, a folder or a pattern, OUTPUT a folder, on
-    disk or by URL, and a pool of workers does it; see docs/scale.md.
+    disk or by URL; see docs/scale.md.
 
     \b
     [bold]Examples[/]
@@ -114,7 +102,7 @@ def simplify(
 
 
 def simplify_question(question: str, context: list[str], choice: SystemChoice, show_edits: bool) -> None:
-    """Print the conversational form of one question, or all its forms, below its edits where they are wanted."""
+    """Print the conversational form of one question, or all its forms, with its edits above if wanted."""
     example = cli.make_example(question, context)
     (result,) = choice.load().simplify([example])
     if show_edits:
@@ -127,7 +115,7 @@ def simplify_question(question: str, context: list[str], choice: SystemChoice, s
 
 @dataclass(frozen=True, slots=True)
 class Handling:
-    """What becomes of bad rows: they are left out, which the exit code shows unless ``skip``, or stop everything."""
+    """How bad rows are handled: left out, which the exit code shows unless ``skip``, or with ``strict`` an error."""
 
     skip: bool = False
     strict: bool = False
@@ -139,6 +127,13 @@ class Handling:
     def code(self, bad: int) -> int:
         """Return the exit code after ``bad`` rows were left out."""
         return cli.BAD_ROWS if bad and not self.skip else 0
+
+    def report(self, written: int, bad: int, output: str, reasons: str) -> int:
+        """Print how many rows went to ``output`` and how many did not, with ``reasons``; return the exit code."""
+        cli.notify(f"wrote {cli.count(written, 'question')} to {output}")
+        if bad:
+            cli.notify(f"left out {cli.count(bad, 'bad row')} of {written + bad:,}; the reasons are in {reasons}")
+        return self.code(bad)
 
 
 def simplify_stream(
@@ -161,8 +156,8 @@ def simplify_stream(
         from riseq.terminal.results import show
 
         console, written = cli.open_console(), 0
-        for written, one in enumerate(results, 1):  # noqa: B007
-            show(console, *one)
+        for written, (record, result) in enumerate(results, 1):  # noqa: B007
+            show(console, record.example, result)
     else:
         written = write_rows(STDOUT, (result_row(*one) for one in results))
     if bad:
@@ -175,6 +170,7 @@ def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Han
     from riseq.terminal import track
 
     check_output(output)
+    check_apart(source, output)
     again = Path(source).is_file()  # a pipe is read once
     if resume and not again:
         raise InputError(f"--resume goes with a file, which can be read again; got {source!r}")
@@ -187,7 +183,7 @@ def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Han
     with Journal(journal_path(output), settings, resume) as journal:
         before = journal.done
         if before:
-            cli.notify(f"going on after {cli.count(before, 'finished row')}")
+            cli.notify(f"continuing after {cli.count(before, 'finished row')}")
         try:
             results = _simplify(source, system, skip=before)
             # Closed, so that the bar is gone before anything else is printed.
@@ -203,15 +199,10 @@ def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Han
         except (KeyboardInterrupt, InputError):
             if again and journal.done:
                 kept = cli.count(journal.done, "finished row")
-                cli.notify(f"{kept} kept in {journal.path}; the same command with --resume goes on")
+                cli.notify(f"{kept} kept in {journal.path}; the same command with --resume continues")
             raise
         journal.remove()
-    cli.notify(f"wrote {cli.count(written, 'question')} to {output}")
-    if bad:
-        cli.notify(
-            f"left out {cli.count(bad, 'bad row')} of {written + bad:,}; the reasons are in {bad_rows_path(output)}"
-        )
-    return handling.code(bad)
+    return handling.report(written, bad, str(output), str(bad_rows_path(output)))
 
 
 def simplify_folder(
@@ -234,7 +225,7 @@ def simplify_folder(
     shown = display_name(output)
     with open_run(source, output, make_system, settings, spread, threads, resume) as run:
         if run.done:
-            cli.notify(f"going on after {cli.count(run.done, 'finished row')}")
+            cli.notify(f"continuing after {cli.count(run.done, 'finished row')}")
         if run.missing and not run.has_room:
             worker = describe_worker(threads, spread.gpus)
             cli.notify(f"no machine of the cluster has room for a worker with {worker} yet: waiting for one")
@@ -245,20 +236,16 @@ def simplify_folder(
                 for _ in progress:
                     pass
         except KeyboardInterrupt:
-            cli.notify(f"finished blocks are kept in {shown}; the same command with --resume goes on")
+            cli.notify(f"finished blocks are kept in {shown}; the same command with --resume continues")
             raise
         manifest = run.finish()
     for failure in manifest.failures:
         cli.notify(f"{failure['block']}: {cli.count(failure['rows'], 'row')} not done: {failure['reason']}")
-    cli.notify(f"wrote {cli.count(manifest.written, 'question')} to {shown}")
-    if manifest.bad:
-        cli.notify(
-            f"left out {cli.count(manifest.bad, 'bad row')} of {manifest.rows:,}; the reasons are in {shown}/_bad"
-        )
+    code = handling.report(manifest.written, manifest.bad, shown, f"{shown}/_bad")
     if manifest.failures:
         cli.notify(f"{cli.count(len(manifest.failures), 'block')} not done; the same command with --resume tries again")
         return cli.INCOMPLETE
-    return handling.code(manifest.bad)
+    return code
 
 
 def bad_rows_path(output: Path) -> Path:
@@ -268,13 +255,13 @@ def bad_rows_path(output: Path) -> Path:
 
 def _count_rows(source: str, strict: bool) -> int:
     """Read the file to its end before any work, and return how many rows it has; where ``strict`` none may be bad."""
-    rows = read_outcomes(source, read=read_context)
+    rows = read_outcomes(source)
     return sum(1 for _ in (sift(rows, None) if strict else rows))
 
 
 def _simplify(source: str, system: System, skip: int = 0) -> Iterator[Simplified | BadRow]:
     largest = LARGEST_CHUNK if Path(source).is_file() else 1
-    rows = islice(read_outcomes(source, read=read_context), skip, None)
+    rows = islice(read_outcomes(source), skip, None)
     return simplify_rows(system, rows, name_source(source), largest=largest)
 
 
@@ -291,5 +278,6 @@ def _finish(journal: Journal, output: Path) -> tuple[int, int]:
         bad = write_rows(aside, select("bad"))
     else:
         aside.unlink(missing_ok=True)  # an older run's
-    flat = not output.name.lower().endswith((".jsonl", ".jsonl.gz"))
-    return write_rows(output, map(flat_row, select("result")) if flat else select("result"), RESULT_COLUMNS), bad
+    nested = output.name.lower().removesuffix(".gz").endswith((".jsonl", ".json"))
+    rows = select("result") if nested else flat_rows(partial(select, "result"))
+    return write_rows(output, rows, RESULT_COLUMNS), bad

@@ -14,9 +14,7 @@ def train(
     out: Annotated[Path, option("--out -o FOLDER", "The run's folder.")],
     recipe: Annotated[str | None, argument("RECIPE", "A YAML file of settings.")] = None,
     named: Annotated[str | None, option("--recipe RECIPE", "The recipe, by an option.")] = None,
-    resume: Annotated[
-        Literal["auto", "none"], option("--resume", "auto goes on where the run in FOLDER stopped, or starts it.")
-    ] = "none",
+    resume: Annotated[Literal["auto", "none"], option("--resume", "auto continues the run in FOLDER.")] = "none",
     seed: Annotated[int | None, option("--seed N", "Instead of the recipe's.", min=0)] = None,
     change: Annotated[list[str] | None, option("--set NAME=VALUE", "A setting on top of the recipe's; repeat.")] = None,
 ) -> None:

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riseq.core.packed import Ints, Offsets
+from riseq.extras import needs_extra
 
-try:
+with needs_extra("train", "the batch core"):
     from numba import njit, prange
-except ImportError as error:
-    raise ImportError("the batch core needs numba: pip install 'riseq[train]'") from error
 
 Floats = NDArray[np.float64]
 Policy = NDArray[np.float32]

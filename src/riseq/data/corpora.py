@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from riseq.data.rows import BadRow, FieldError, OnBad, Rows, describe, sift, take, take_text, take_utterances
-from riseq.files import check_source, decode_line, name_source, open_source, read_lines, read_text
+from riseq.data.formats import read_json
+from riseq.data.rows import BadRow, FieldError, OnBad, Rows, describe, sift, take, take_text, take_texts
+from riseq.files import check_source, decode_line, name_source, open_source, read_lines
 from riseq.types import Example, InputError
 
 T = TypeVar("T")
@@ -58,33 +59,8 @@ PAPER = Convention()
 
 def read_objects(path: str | Path) -> Rows:
     """Yield each object of the list in the file at ``path`` with its line."""
-    name, text = name_source(path), read_text(path)
-    decode = json.JSONDecoder().raw_decode
-    position = _skip_blank(text, 0)
-    if text[position : position + 1] != "[":
-        raise InputError(f"{name}: got {describe(text[position : position + 20])}, expected a JSON list")
-    line, counted = 1, 0
-    position = _skip_blank(text, position + 1)
-    while text[position : position + 1] != "]":
-        line, counted = line + text.count("\n", counted, position), position
-        try:
-            value, position = decode(text, position)
-        except json.JSONDecodeError as error:
-            # Where one object breaks, nobody knows where the next one starts.
-            raise InputError(f"{name}:{error.lineno}: broken JSON: {error.msg} (character {error.colno})") from None
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{name}:{line}: not usable JSON: {error}") from None
-        if isinstance(value, dict):
-            yield line, value
-        else:
-            yield BadRow(name, line, f"got {describe(value)}, expected an object")
-        position = _skip_blank(text, position)
-        if text[position : position + 1] == ",":
-            position = _skip_blank(text, position + 1)
-        elif text[position : position + 1] != "]":
-            here = 1 + text.count("\n", 0, position)
-            got = describe(text[position : position + 20]) if position < len(text) else "the end of the file"
-            raise InputError(f"{name}:{here}: broken JSON: got {got}, expected ',' or ']'")
+    with open_source(path) as file:
+        yield from read_json(file, name_source(path))
 
 
 def _parse_objects(path: str | Path, parse: Callable[[Row], Iterable[T | FieldError]]) -> Iterator[T | BadRow]:
@@ -99,12 +75,6 @@ def _parse_objects(path: str | Path, parse: Callable[[Row], Iterable[T | FieldEr
                 yield BadRow(name_source(path), line, str(found)) if isinstance(found, FieldError) else found
         except FieldError as error:
             yield BadRow(name_source(path), line, str(error))
-
-
-def _skip_blank(text: str, position: int) -> int:
-    while position < len(text) and text[position] in " \t\r\n":
-        position += 1
-    return position
 
 
 def read_canard(
@@ -134,7 +104,7 @@ def _make_canard_examples(path: str | Path, split: str, convention: Convention) 
 
 
 def _parse_turn(row: dict[str, object]) -> _Turn:
-    history = take_utterances(row, "History")
+    history = take_texts(row, "History")
     if len(history) < _TITLES or len(history) % 2:
         raise FieldError(f"History: got {len(history)} strings, expected two titles, then questions with answers")
     number = take(row, "Question_no", "a number")

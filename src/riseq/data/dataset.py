@@ -11,7 +11,7 @@ from riseq.data.rows import BadRow, OnBad
 from riseq.data.tables import SUFFIXES, read_examples
 from riseq.files import STDIN
 from riseq.text.lexicon import PRONOUNS
-from riseq.types import Example, InputError
+from riseq.types import Example, InputError, suggest
 
 VARIABLE = "RISEQ_DATA"
 
@@ -55,32 +55,30 @@ def find_dataset(name: str | Path, root: Path | None) -> str | Path:
         if (path := root / f"{name}{ending}").is_file():
             return path
     tried = f"{name}, {name}[.qonly] with {', '.join(SUFFIXES)}"
-    raise InputError(f"{name}: no such file, nor in {str(root)!r} as {tried}; there are {_list_names(root)}")
+    raise InputError(f"{name}: no such file, nor in {str(root)!r} as {tried}; {suggest(str(name), _list_names(root))}")
 
 
 def read_dataset(
     path: str | Path, *, convention: Convention = PAPER, on_bad: OnBad | None = None, need_target: bool = False
 ) -> Iterator[Example]:
     """Yield the examples of a table, or of an official CANARD or CAsT file by ``convention``."""
-    if not str(path).lower().endswith((".json", ".json.gz")):
-        return read_examples(path, on_bad=on_bad, need_target=need_target)
-    first = next(read_objects(path), None)
+    is_list = str(path).lower().endswith((".json", ".json.gz"))
+    first = next(read_objects(path), None) if is_list else None
     keys = first[1].keys() if first is not None and not isinstance(first, BadRow) else ()
     if "History" in keys:
         return read_canard(path, convention=convention, on_bad=on_bad)
     if "turn" in keys:
         return read_cast(path, convention=convention, on_bad=on_bad)
-    expected = "CANARD's objects (with 'History') or CAsT's (with 'turn')"
-    raise InputError(f"{path}: expected {expected}; one row a line is .jsonl")
+    return read_examples(path, on_bad=on_bad, need_target=need_target)
 
 
 def _is_path(name: str | Path) -> bool:
     return str(name) == STDIN or os.path.exists(name)
 
 
-def _list_names(root: Path) -> str:
-    names = {str(path.relative_to(root)).removesuffix(end) for end in SUFFIXES for path in root.glob(f"*/*{end}")}
-    return ", ".join(sorted(names)) or "none"
+def _list_names(root: Path) -> list[str]:
+    files = ((str(path.relative_to(root)), end) for end in SUFFIXES for path in root.glob(f"*/*{end}"))
+    return sorted({name.removesuffix(end) for name, end in files})
 
 
 @dataclass(frozen=True, slots=True)

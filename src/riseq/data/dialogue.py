@@ -1,6 +1,6 @@
 """A dialogue in any of the forms people keep one in, as plain utterances.
 
-An item of a context is one of
+A context is a list, a single string, or None. An item of a list is one of
 
 - a string: an utterance;
 - a message ``{"role": ..., "content": ...}``, as chat models take them; the content may be a list of parts, of which
@@ -8,10 +8,9 @@ An item of a context is one of
 - ``{"speaker": ..., "text": ...}``: one utterance. ``{"question": ..., "answer": ...}``: two, or one without an answer;
 - a pair of strings: (speaker, text), one utterance, or (question, answer), two.
 
-Which of the two a pair is, all pairs of a context decide together: they are (speaker, text) where every first string is
-a speaker's label, and else (question, answer). A label is a known role ("user", "Assistant:"), one word ("Ada"), or up
-to three words or numbers that start with capitals or digits ("Ada Lovelace", "Speaker 2"); it has no end mark, and
-question words ("Why") and single yes or no are none. The two dict forms say it outright.
+All pairs of a context are read alike: as (speaker, text) if every first string is a speaker's label, else as (question,
+answer). A label is a known role ("user", "Assistant:"), one word ("Ada"), or up to three words or numbers that start
+with capitals or digits ("Ada Lovelace", "Speaker 2"); it has no end mark and is no question word, yes or no.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,13 +19,13 @@ from typing import Any
 from riseq.text.lexicon import EXCLAMATIONS, QUESTION_WORDS
 from riseq.types import Example, InputError
 
-Context = Iterable[str | tuple[str, str] | list[str] | Mapping[str, Any]]
+Context = Iterable[str | tuple[str, str] | list[str] | Mapping[str, Any]] | str | None
 Item = Example | Mapping[str, Any] | tuple[str, Context]
 Asked = tuple[str, tuple[str, ...]]
 """A question, and the utterances before it."""
 
 EXPECTED = "strings, messages with role and content, (speaker, text) or (question, answer) pairs"
-_ITEM = "an Example, a dict with 'question' and 'context', or a (question, context) pair"
+_ITEM = "an Example, a dict with 'question' and 'context' or with 'messages', or a (question, context) pair"
 SILENT_ROLES = frozenset({"system", "developer", "tool", "function"})
 """Who speaks beside the dialogue, not in it."""
 
@@ -48,8 +47,9 @@ def read_item(item: Item, where: str = "") -> Asked:
     context: object
     if isinstance(item, Example):
         question, context = item.question, item.context
-    elif isinstance(item, Mapping) and "question" in item:
-        question, context = item["question"], item.get("context", ())
+    elif isinstance(item, Mapping) and ("question" in item or "messages" in item):
+        row = split_messages(item, where)
+        question, context = row.get("question"), row.get("context")
     elif isinstance(item, tuple | list) and len(item) == 2:
         question, context = item
     else:
@@ -62,9 +62,24 @@ def read_item(item: Item, where: str = "") -> Asked:
         raise InputError(f"{where}{error}") from None
 
 
+def split_messages(row: Mapping[str, Any], where: str = "") -> Mapping[str, Any]:
+    """Return ``row`` with the context, and if it has no question the question too, from its chat ``messages``."""
+    messages = row.get("messages")
+    if messages is None or row.get("context") is not None:
+        return row
+    if row.get("question") is not None:
+        return {**row, "context": messages}
+    last = messages[-1] if isinstance(messages, list | tuple) and messages else None
+    if not isinstance(last, Mapping) or last.get("role") != "user":
+        raise InputError(f"{where}messages: the last one is not the user's, expected the question")
+    return {**row, "context": messages[:-1], "question": " ".join(read_context([last]))}
+
+
 def read_context(context: object) -> tuple[str, ...]:
-    """Return the utterances of ``context``, oldest first."""
-    if isinstance(context, str | bytes | Mapping) or not isinstance(context, Iterable):
+    """Return the utterances of ``context``, oldest first; None and a blank string are none, another string is one."""
+    if context is None or isinstance(context, str):
+        return (context,) if context and not context.isspace() else ()
+    if isinstance(context, bytes | Mapping) or not isinstance(context, Iterable):
         expected = f"a list of utterances, oldest first: {EXPECTED}"
         raise InputError(f"the context is a {type(context).__name__}, expected {expected}")
     items = tuple(context)

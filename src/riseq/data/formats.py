@@ -1,4 +1,4 @@
-"""The file formats of tables: JSONL, CSV, TSV, and Parquet by pyarrow, which loads only when it is needed."""
+"""The file formats of tables: JSONL, JSON, CSV, TSV, and Parquet by pyarrow, which loads only when it is needed."""
 
 import csv
 import json
@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from riseq.data.rows import COLUMNS, BadRow, FieldError, Rows, check_columns, describe, list_names, parse_cell
 from riseq.extras import needs_extra
-from riseq.files import not_utf8, read_lines
+from riseq.files import not_utf8, read_lines, read_text
 from riseq.types import InputError
 
 
@@ -56,9 +56,57 @@ class JsonlWriter(RowWriter):
 
     def write(self, row: Mapping[str, object]) -> None:
         """Write one line."""
-        self._file.write(json.dumps(dict(row), ensure_ascii=False).encode() + b"\n")
+        self._file.write(json.dumps(dict(row), ensure_ascii=False, default=str).encode() + b"\n")
         if self._flush:  # whoever reads the other end of a pipe gets each row when it is there
             self._file.flush()
+
+
+def read_json(file: BinaryIO, name: str, need_target: bool = False) -> Rows:  # noqa: ARG001
+    """Yield each object of the list in ``file`` with its line."""
+    text, decode = read_text(file, name), json.JSONDecoder().raw_decode
+    position, mark, line, counted = _skip_blank(text, 0), "[", 1, 0
+    while text[position : position + 1] == mark:  # "[" before the first object, "," before the others
+        position, mark = _skip_blank(text, position + 1), ","
+        if text[position : position + 1] == "]":
+            return
+        line, counted = line + text.count("\n", counted, position), position
+        try:
+            value, position = decode(text, position)
+        except json.JSONDecodeError as error:
+            # Where one object breaks, nobody knows where the next one starts.
+            raise InputError(f"{name}:{error.lineno}: broken JSON: {error.msg} (character {error.colno})") from None
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{name}:{line}: not usable JSON: {error}") from None
+        is_row = isinstance(value, dict)
+        yield (line, value) if is_row else BadRow(name, line, f"got {describe(value)}, expected an object")
+        position = _skip_blank(text, position)
+    if text[position : position + 1] != "]" or mark == "[":
+        here = 1 + text.count("\n", 0, position)
+        got = describe(text[position : position + 20]) if position < len(text) else "the end of the file"
+        expected = "a JSON list" if mark == "[" else "',' or ']'"
+        raise InputError(f"{name}:{here}: broken JSON: got {got}, expected {expected}")
+
+
+def _skip_blank(text: str, position: int) -> int:
+    while position < len(text) and text[position] in " \t\r\n":
+        position += 1
+    return position
+
+
+class JsonWriter(RowWriter):
+    """Writes one list, a row a line."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._before = file, b"[\n"
+
+    def write(self, row: Mapping[str, object]) -> None:
+        """Write one line."""
+        self._file.write(self._before + json.dumps(dict(row), ensure_ascii=False, default=str).encode())
+        self._before = b",\n"
+
+    def finish(self, columns: Sequence[str]) -> None:  # noqa: ARG002
+        """Close the list."""
+        self._file.write(b"[]\n" if self._before == b"[\n" else b"\n]\n")
 
 
 _LONGEST_CELL = 1 << 24
@@ -94,13 +142,12 @@ def read_delimited(file: BinaryIO, name: str, need_target: bool, delimiter: str)
 
 
 def _split_context(row: dict[str, object], name: str, line: int) -> tuple[int, dict[str, object]] | BadRow:
-    """Return the row with a context that is a cell of text as the list it stands for."""
-    if isinstance(row["context"], str):
-        try:
-            row["context"] = parse_cell(row["context"])
-        except FieldError as error:
-            return BadRow(name, line, str(error))
-    return line, row
+    """Return the row with a context, or messages, in a cell of text as the list it stands for."""
+    cells = {field: row[field] for field in ("context", "messages") if isinstance(row.get(field), str)}
+    try:
+        return line, row | {field: parse_cell(str(cell)) for field, cell in cells.items()}
+    except FieldError as error:
+        return BadRow(name, line, str(error))
 
 
 def _decode(lines: Iterable[bytes], faults: list[str]) -> Iterator[str]:
@@ -170,9 +217,9 @@ def _check_known(row: Mapping[str, object], columns: Sequence[str]) -> None:
 
 
 def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return (
+        "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    )
 
 
 _BATCH = 4096
@@ -208,6 +255,14 @@ def read_parquet(file: BinaryIO, name: str, need_target: bool, first: int = 0, r
         raise InputError(f"{name}: a string after row {number} is not UTF-8") from None
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{name}: not a whole Parquet file (after row {number}): {_first_line(error)}") from None
+
+
+def count_parquet(file: BinaryIO, name: str) -> int:
+    """Return how many rows a Parquet file has; raises for a file that is none, or lacks a column."""
+    import pyarrow.parquet as pq
+
+    next(read_parquet(file, name, False, rows=0), None)
+    return int(pq.ParquetFile(file).metadata.num_rows)
 
 
 def _find_groups(metadata: Any, first: int, rows: int) -> tuple[list[int], int]:

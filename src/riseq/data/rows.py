@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TypeAlias, TypeVar
 
+from riseq.data.dialogue import read_context, split_messages
 from riseq.types import Example, InputError, Simplification
 
 SHOWN = 20
@@ -66,15 +67,19 @@ def sift(outcomes: Iterable[T | BadRow], on_bad: OnBad | None) -> Iterator[T]:
         raise BadRows(bad)
 
 
-ReadDialogue: TypeAlias = Callable[[object], tuple[str, ...]]
-"""What makes utterances of a dialogue in another form."""
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An example and the row it was read from, with every column the file has."""
+
+    example: Example
+    row: Mapping[str, object]
+    line: int
+    """Where the row starts in its file; in Parquet, the row's number."""
+
 
 COLUMNS = ("id", "context", "question", "target")
-REQUIRED = ("context", "question")
 RESULT_COLUMNS = ("id", "context", "question", "text", "confidence", "truncated", "reason", "steps")
 """The columns every result has."""
-NESTED_COLUMNS = ("steps", "alternatives")
-"""The columns of results whose values are lists of objects."""
 
 _JSON_NAMES = {bool: "boolean", int: "number", float: "number", str: "string", list: "list", dict: "object"}
 _LONGEST_SHOWN = 60
@@ -115,20 +120,16 @@ def take_text(row: Mapping[str, object], field: str) -> str:
     return text
 
 
-def take_utterances(row: Mapping[str, object], field: str, read: ReadDialogue | None = None) -> tuple[str, ...]:
-    """Return the utterances of ``field``, which must be a list of strings, or one that ``read`` makes such."""
+def take_texts(row: Mapping[str, object], field: str) -> tuple[str, ...]:
+    """Return the texts of ``field``, which must be a list of strings."""
     value = take(row, field, "a list of strings")
     if not isinstance(value, list):
         raise FieldError(f"{field}: got {describe(value)}, expected a list of strings")
-    if read is not None and not all(isinstance(utterance, str) for utterance in value):
-        try:
-            value = list(read(value))
-        except InputError as error:
-            raise FieldError(str(error)) from None
-    for index, utterance in enumerate(value):
-        if type(utterance) is not str or not utterance.isascii():  # spares most utterances the longer check
-            check_text(f"{field}[{index}]", utterance)
-    return tuple(value)
+    return _check_texts(field, value)
+
+
+def _check_texts(field: str, texts: Sequence[object]) -> tuple[str, ...]:
+    return tuple(check_text(f"{field}[{index}]", text) for index, text in enumerate(texts))
 
 
 def check_text(field: str, value: object) -> str:
@@ -162,21 +163,18 @@ def parse_cell(cell: str) -> list[object]:
     return [cell]
 
 
-def parse_example(row: Mapping[str, object], number: int, need_target: bool, read: ReadDialogue | None) -> Example:
+def parse_example(row: Mapping[str, object], number: int, need_target: bool) -> Example:
     """Return the example in ``row``; row ``number`` is its id where it has none."""
-    context = take_utterances(row, "context", read)
+    try:
+        row = split_messages(row)
+        context = _check_texts("context", read_context(row.get("context")))
+    except InputError as error:
+        raise FieldError(str(error)) from None
     question = take_text(row, "question")
-    name = row.get("id")
-    if type(name) is int:
-        name = str(name)
-    elif name is None or name == "":
-        name = str(number)
-    else:
-        name = check_text("id", name)
-    target = row.get("target")
+    given, target = row.get("id"), row.get("target")
+    name = str(number) if given in (None, "") else str(given) if type(given) is int else check_text("id", given)
     if target is not None:
-        target = check_text("target", target)
-        target = target if target.strip() else None
+        target = text if (text := check_text("target", target)).strip() else None
     if need_target and target is None:
         raise FieldError(f"target: {'empty' if 'target' in row else 'missing'}, expected some text")
     return Example(id=name, context=context, question=question, target=target)
@@ -192,26 +190,29 @@ def prediction_row(example: Example, prediction: Simplification) -> dict[str, ob
     return {**example_row(example), "prediction": prediction.text}
 
 
-def result_row(example: Example, result: Simplification) -> dict[str, object]:
-    """Return the row of one result; ``alternatives`` is there where several were asked for."""
-    values = {**result.to_dict(), **example_row(example)}
+def result_row(record: Record, result: Simplification) -> dict[str, object]:
+    """Return the row of one result, then the file's other columns; with ``alternatives`` if several were asked for."""
+    values = {**result.to_dict(), **example_row(record.example)}
     row = {name: values[name] for name in RESULT_COLUMNS}
     if result.alternatives:
         shown = ("text", "confidence", "probability")
         forms = [{name: form[name] for name in shown if form[name] is not None} for form in values["alternatives"]]
         row["alternatives"] = forms
-    return row
+    return row | {name: value for name, value in record.row.items() if name not in (*RESULT_COLUMNS, "alternatives")}
 
 
-def flat_row(row: Mapping[str, object]) -> dict[str, object]:
-    """Return a result's row for tables with typed cells: what is nested is JSON text."""
-    texts = {name: json.dumps(row[name], ensure_ascii=False) for name in NESTED_COLUMNS if name in row}
-    return {**row, **texts}
+def flat_rows(read: Callable[[], Iterable[Mapping[str, object]]]) -> Iterator[dict[str, object]]:
+    """Yield the results of ``read``, called twice, for typed cells: each with all columns, what is nested as JSON."""
+    columns = dict.fromkeys((*RESULT_COLUMNS, *(name for row in read() for name in row)))
+    for row in read():
+        nested = {name: value for name, value in row.items() if name != "context" and isinstance(value, list | dict)}
+        texts = {name: json.dumps(value, ensure_ascii=False) for name, value in nested.items()}
+        yield {**dict.fromkeys(columns), **row, **texts}
 
 
 def check_columns(file: str, found: Iterable[str], need_target: bool) -> None:
     """Raise where a table lacks a column that every row needs."""
     columns = list(found)
-    for column in (*REQUIRED, "target") if need_target else REQUIRED:
-        if column not in columns:
+    for column in ("question", "target") if need_target else ("question",):
+        if column not in columns and (column == "target" or "messages" not in columns):
             raise InputError(f"{file}: no column {column!r}; the columns are {', '.join(map(repr, columns)) or 'none'}")

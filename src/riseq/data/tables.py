@@ -1,4 +1,4 @@
-"""Tables of questions: JSONL, CSV, TSV and Parquet in and out, a row at a time, by the file's suffix."""
+"""Tables of questions: JSONL, JSON, CSV, TSV and Parquet in and out, a row at a time, by the file's suffix."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -8,20 +8,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from riseq.data import formats
-from riseq.data.rows import COLUMNS, BadRow, FieldError, OnBad, ReadDialogue, Rows, parse_example, sift
+from riseq.data.rows import COLUMNS, BadRow, FieldError, OnBad, Record, Rows, parse_example, sift
 from riseq.files import STDIN, STDOUT, check_source, check_writable, compress, name_source, open_source, replace_file
 from riseq.types import Example, InputError
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """An example and the row it was read from, with every column the file has."""
-
-    example: Example
-    row: Mapping[str, object]
-    line: int
-    """Where the row starts in its file; in Parquet, the row's number."""
-
 
 Outcomes = Iterator[Record | BadRow]
 
@@ -41,6 +30,7 @@ _TEXT = {
     ".jsonl": _JSONL,
     ".csv": Format(partial(formats.read_delimited, delimiter=","), partial(formats.DelimitedWriter, delimiter=",")),
     ".tsv": Format(partial(formats.read_delimited, delimiter="\t"), partial(formats.DelimitedWriter, delimiter="\t")),
+    ".json": Format(formats.read_json, formats.JsonWriter),
 }
 _PARQUET = Format(formats.read_parquet, formats.ParquetWriter, formats.check_pyarrow)
 SUFFIXES = {**_TEXT, ".parquet": _PARQUET, **{f"{suffix}.gz": form for suffix, form in _TEXT.items()}}
@@ -50,8 +40,7 @@ SUFFIXES = {**_TEXT, ".parquet": _PARQUET, **{f"{suffix}.gz": form for suffix, f
 def read_examples(path: str | Path, *, on_bad: OnBad | None = None, need_target: bool = False) -> Iterator[Example]:
     """Yield the examples of the file at ``path``, a row (in Parquet a batch) in memory; ``-`` is JSONL on stdin.
 
-    Each bad row goes to ``on_bad``; without it BadRows is raised with all of them, after the last good row: whoever
-    needs all or nothing takes the whole iterator first. A file that cannot be read to its end raises InputError.
+    Each bad row goes to ``on_bad``; without it BadRows is raised with all of them, after the last good row.
     """
     return (record.example for record in read_records(path, on_bad=on_bad, need_target=need_target))
 
@@ -61,11 +50,8 @@ def read_records(path: str | Path, *, on_bad: OnBad | None = None, need_target: 
     return sift(read_outcomes(path, need_target=need_target), on_bad)
 
 
-def read_outcomes(path: str | Path, *, need_target: bool = False, read: ReadDialogue | None = None) -> Outcomes:
-    """Yield what became of each row at ``path``, good or bad, in the file's order.
-
-    A context that is a list of other things than strings is bad, or what ``read`` makes of it.
-    """
+def read_outcomes(path: str | Path, *, need_target: bool = False) -> Outcomes:
+    """Yield what became of each row at ``path``, good or bad, in the file's order."""
     form = find_format(path)
     check_source(path)
     form.check()
@@ -73,7 +59,7 @@ def read_outcomes(path: str | Path, *, need_target: bool = False, read: ReadDial
     def parse() -> Outcomes:
         name = name_source(path)
         with open_source(path) as file:
-            yield from parse_rows(form.read(file, name, need_target), name, need_target, read)
+            yield from parse_rows(form.read(file, name, need_target), name, need_target)
 
     return parse()
 
@@ -112,9 +98,7 @@ def find_format(path: str | Path) -> Format:
     raise InputError(f"{path}: unknown kind of file, expected a name that ends in {', '.join(SUFFIXES)}")
 
 
-def parse_rows(
-    rows: Rows, name: str, need_target: bool = False, read: ReadDialogue | None = None, before: int = 0
-) -> Outcomes:
+def parse_rows(rows: Rows, name: str, need_target: bool = False, before: int = 0) -> Outcomes:
     """Yield what becomes of each row of the file called ``name``, which has ``before`` others before the first."""
     # Bad rows count, so that a row's number does not depend on what becomes of the others.
     for number, row in enumerate(rows, before + 1):
@@ -123,7 +107,7 @@ def parse_rows(
             continue
         line, fields = row
         try:
-            example = parse_example(fields, number, need_target, read)
+            example = parse_example(fields, number, need_target)
         except FieldError as error:
             yield BadRow(name, line, str(error))
         else:

@@ -17,6 +17,7 @@ from riseq.engine.confidence import Calibration, read_calibration
 from riseq.engine.decisions import choose_phrases, decide, find_shift
 from riseq.engine.drafts import Draft, gather, split_batches, start
 from riseq.engine.variants import add_variants, fall_back, pick_n_best
+from riseq.extras import needs_extra
 from riseq.hub import find_default_model, find_model
 from riseq.model.folder import is_exported, load_exported, read_window
 from riseq.model.inputs import PAPER_WINDOW, Condition, ContextWindow
@@ -189,17 +190,12 @@ def _open(
         calibration = read_calibration(folder, exported.config["checksums"]) if calibrated else None
         backend = OnnxBackend(exported, folder, threads)
         return backend, exported.pieces, exported.phrases, calibration, exported.window
-    try:
+    with needs_extra("train", f"{folder}: a checkpoint (riseq export makes a model that needs less)"):
         import torch
 
         from riseq.engine.backends.pytorch import TorchBackend
         from riseq.model.checkpoint import load_checkpoint
         from riseq.model.network import pick_device
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"{folder}: a checkpoint needs the package {error.name!r}; install it with: pip install 'riseq[train]', "
-            "or turn the checkpoint into a model that needs less with: riseq export"
-        ) from error
     if threads is not None:
         torch.set_num_threads(threads)
     checkpoint = load_checkpoint(folder)

@@ -48,7 +48,7 @@ class RowEditor:
         if question is None:
             return None
         try:
-            return read_item((question, () if context is None else context), f"row {index} of the batch: ")  # type: ignore[arg-type]
+            return read_item((question, context), f"row {index} of the batch: ")  # type: ignore[arg-type]
         except InputError:
             if self.skip_bad:
                 return None

@@ -31,8 +31,8 @@ class SimplifyQuery(BaseQueryTransform):
     def _update_prompts(self, prompts: dict[str, Any]) -> None: ...
 
     def _run(self, query_bundle: QueryBundle, metadata: dict[str, Any]) -> QueryBundle:
-        context = metadata.get("context", ())
-        if not isinstance(context, str):
+        context = metadata.get("context")
+        if isinstance(context, list | tuple):
             context = [
                 {"role": one.role.value, "content": one.content} if isinstance(one, ChatMessage) else one
                 for one in context

@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from riseq.data.corpora import read_everyday
 from riseq.data.dataset import locate_dataset, read_dataset
-from riseq.data.dialogue import read_context
-from riseq.data.rows import BadRow, FieldError, OnBad, sift, take_utterances
-from riseq.data.tables import Record, read_outcomes
+from riseq.data.rows import BadRow, FieldError, OnBad, Record, sift, take_texts
+from riseq.data.tables import read_outcomes
 from riseq.files import STDIN, name_source, open_source
 from riseq.text.words import forms
 from riseq.types import Example
@@ -50,7 +49,7 @@ def load_cases(name: str | Path, *, on_bad: OnBad | None = None) -> list[Case]:
         questions = (list(pairs) for _, pairs in groupby(read_everyday(path), key=lambda pair: pair.id))
         return [Case(pairs[0], tuple(one.target or "" for one in pairs), "everyday") for pairs in questions]
     if "gold" in columns:
-        rows = read_outcomes(path, read=read_context)
+        rows = read_outcomes(path)
         return list(sift((_read_case(row, name_source(path)) for row in rows), on_bad))
     return [Case(one, (one.target or "",)) for one in read_dataset(path, on_bad=on_bad, need_target=True)]
 
@@ -59,7 +58,7 @@ def _read_case(outcome: Record | BadRow, file: str) -> Case | BadRow:
     if isinstance(outcome, BadRow):
         return outcome
     try:
-        gold, *words = (take_utterances(outcome.row, field) for field in ("gold", "keep", "gone", "bad"))
+        gold, *words = (take_texts(outcome.row, field) for field in ("gold", "keep", "gone", "bad"))
         example = replace(outcome.example, target=gold[0])
     except (FieldError, IndexError) as error:
         return BadRow(file, outcome.line, str(error) if isinstance(error, FieldError) else "gold: empty")

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riseq.core.levenshtein import distance
+from riseq.extras import needs_extra
 from riseq.metrics.coco import bleu_of_corpus, bleu_of_parts, cider_of_corpus, rouge_l
 from riseq.metrics.ngrams import Floats, Integers, check_pairs, count_ngrams
 from riseq.text.pieces import scoring_form
@@ -116,10 +117,8 @@ class TTest:
 
 def t_test(first: ArrayLike, second: ArrayLike) -> TTest:
     """Return the paired t-test of two systems' scores of each example; equal scores throughout give p = 1."""
-    try:
+    with needs_extra("report", "the t-test"):
         from scipy.stats import ttest_rel
-    except ImportError as error:
-        raise InputError("the t-test needs scipy, which is missing; pip install 'riseq[report]'") from error
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if a.shape != b.shape:
         raise InputError(f"two systems are compared on the same examples; got shapes {a.shape} and {b.shape}")

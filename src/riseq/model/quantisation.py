@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from riseq.core.edits import Op
+from riseq.extras import import_onnxruntime
 from riseq.model.inputs import Condition, encode_context
 from riseq.model.network import Inputs, RiseNetwork, Spans
 from riseq.model.transformer import Attention, Layer
@@ -44,18 +45,18 @@ def quantise_graph(source: Path, target: Path, reduce_range: bool) -> None:
     overflow. On CANARD's development set seven bits gave the first model that shipped 0.14 BLEU-4 less than eight.
     """
     import onnx
-    from onnxruntime.quantization import QuantType, quantize_dynamic
 
+    runtime = import_onnxruntime("onnxruntime.quantization")
     model = onnx.load(source)
     narrow = {one.name for one in model.graph.initializer if len(one.dims) == 2 and one.dims[-1] <= NARROW}
     excluded = [node.name for node in model.graph.node if node.op_type == "MatMul" and node.input[1] in narrow]
-    quantize_dynamic(
+    runtime.quantize_dynamic(
         source,
         target,
         op_types_to_quantize=["MatMul"],
         per_channel=True,
         reduce_range=reduce_range,
-        weight_type=QuantType.QInt8,
+        weight_type=runtime.QuantType.QInt8,
         nodes_to_exclude=excluded,
         extra_options={"MatMulConstBOnly": True},
     )
@@ -68,15 +69,15 @@ BLOCK = 32
 def quantise_to_four_bits(source: Path, target: Path) -> None:
     """Write the graph in ``source`` to ``target`` with its matrices and its table of pieces in four bits, in blocks."""
     import onnx
-    from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
 
+    runtime = import_onnxruntime("onnxruntime.quantization.matmul_nbits_quantizer")
     model = onnx.load(source)
     narrow = {one.name for one in model.graph.initializer if len(one.dims) == 2 and one.dims[-1] <= NARROW}
     tables = [node for node in model.graph.node if node.op_type == "Gather"]
     whole = [node.name for node in tables if not node.input[0].endswith("embeddings.pieces.weight")]
     whole += [node.name for node in model.graph.node if node.op_type == "MatMul" and node.input[1] in narrow]
     # Activations have eight bits, by blocks of a row: what stands beside a row in a batch changes nothing.
-    quantiser = MatMulNBitsQuantizer(
+    quantiser = runtime.MatMulNBitsQuantizer(
         model,
         block_size=BLOCK,
         is_symmetric=False,

@@ -22,7 +22,7 @@ from riseq.reproduce.scoreboard import Scoreboard
 from riseq.systems.registry import SYSTEMS
 from riseq.systems.saved import MANIFEST, Store, file_stem
 from riseq.terminal import track
-from riseq.types import Example, InputError
+from riseq.types import Example, InputError, suggest
 
 SPEED_FILE = "speed.json"
 SPEED_COMMAND = "riseq reproduce --speed"
@@ -159,7 +159,7 @@ def build_report(board: Scoreboard, only: Sequence[str] = (), console: Console |
     """Return the report, or the sections of it that are named."""
     unknown = next((name for name in only if name not in SECTIONS), None)
     if unknown is not None:
-        raise InputError(f"no section is called {unknown!r}; there are {', '.join(SECTIONS)}")
+        raise InputError(f"no section is called {unknown!r}; {suggest(unknown, SECTIONS)}")
     load_matplotlib()  # what is missing is said before the work rather than after it
     texts = json.loads(Path(__file__).with_name("report.json").read_text(encoding="utf-8"))
     wanted = [name for name in SECTIONS if not only or name in only]

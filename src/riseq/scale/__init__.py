@@ -10,13 +10,13 @@ FORMATS = ("parquet", "jsonl")
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How the work is spread over a cluster; None where nothing was said."""
+    """How the work is spread over a cluster; None is the default."""
 
-    address: str | None = described(None, "The Ray cluster; a new one here where it is not said.", metavar="HOST:PORT")
-    workers: int | None = described(None, "With ray, N engines; as many as fit where it is not said.", metavar="N")
-    gpus: float | None = described(None, "With ray, how much of a GPU each worker has: 1, 0.25.", metavar="SHARE")
-    block_rows: int | None = described(None, "With ray, rows of each file of results: 2048.", metavar="N")
-    format: str | None = described(None, "With ray, parquet or jsonl; parquet where not said.", metavar="NAME")
+    address: str | None = described(None, "The Ray cluster (default a new one on this machine).", metavar="HOST:PORT")
+    workers: int | None = described(None, "With ray, the number of engines (default as many as fit).", metavar="N")
+    gpus: float | None = described(None, "With ray, the share of a GPU for each worker: 1, 0.25.", metavar="SHARE")
+    block_rows: int | None = described(None, "With ray, rows of each file of results (default 2048).", metavar="N")
+    format: str | None = described(None, "With ray, parquet or jsonl (default parquet).", metavar="NAME")
 
     def check(self, threads: int | None) -> None:
         """Raise what is wrong with the values."""

@@ -10,10 +10,9 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, cast
 
-from riseq.data.dialogue import read_context
-from riseq.data.formats import check_pyarrow, read_parquet
-from riseq.data.rows import BadRow
-from riseq.data.tables import Record, find_format, parse_rows
+from riseq.data.formats import check_pyarrow, count_parquet, read_json, read_parquet
+from riseq.data.rows import BadRow, Record
+from riseq.data.tables import find_format, parse_rows
 from riseq.files import read_lines
 from riseq.scale.storage import Source
 from riseq.types import InputError
@@ -47,7 +46,8 @@ def split_file(source: Source, index: int, rows: int) -> tuple[dict[str, object]
     """Return what a manifest says of input number ``index``, and its blocks of at most ``rows`` rows."""
     with source.open(unpack=False) as file:
         digest, size = hashlib.file_digest(cast(Any, file), "sha256").hexdigest(), file.tell()
-    blocks = list((_split_parquet if _is_parquet(source) else _split_text)(source, index, rows))
+    by_number = _is_parquet(source) or _is_list(source)
+    blocks = list((_split_by_number if by_number else _split_text)(source, index, rows))
     total = sum(block.rows for block in blocks)
     entry = {"file": source.name, "rows": total, "blocks": len(blocks), "bytes": size, "sha256": digest}
     return entry, blocks
@@ -58,9 +58,12 @@ def read_block(file: BinaryIO, block: Block) -> list[Record | BadRow]:
     name = block.source.name
     if _is_parquet(block.source):
         rows = read_parquet(file, name, False, block.first, block.rows)
+    elif _is_list(block.source):
+        file.seek(0)
+        rows = islice(read_json(file, name), block.first, block.first + block.rows)
     else:
         rows = _read_text(file, block)
-    found = list(parse_rows(rows, name, read=read_context, before=block.first))
+    found = list(parse_rows(rows, name, before=block.first))
     if len(found) != block.rows:
         rows_found = f"{len(found):,} rows after row {block.first:,}, expected {block.rows:,}"
         raise InputError(f"{name}: has {rows_found}: it was changed while it was read")
@@ -71,12 +74,13 @@ def _is_parquet(source: Source) -> bool:
     return find_format(source.path).check is check_pyarrow
 
 
-def _split_parquet(source: Source, index: int, rows: int) -> Iterator[Block]:
-    import pyarrow.parquet as pq
+def _is_list(source: Source) -> bool:
+    return find_format(source.path).read is read_json
 
+
+def _split_by_number(source: Source, index: int, rows: int) -> Iterator[Block]:
     with source.open() as file:
-        next(read_parquet(file, source.name, False, rows=0), None)  # raises for a file that is none, or lacks a column
-        total = pq.ParquetFile(file).metadata.num_rows
+        total = sum(1 for _ in read_json(file, source.name)) if _is_list(source) else count_parquet(file, source.name)
     for first in range(0, total, rows):
         yield Block(source, index, first, min(rows, total - first))
 

@@ -57,7 +57,7 @@ def open_run(
 
     ``make_system`` makes an engine, on a worker's machine; ``settings`` is everything that decides a result, as JSON.
     The cluster is that of RAY_ADDRESS where ``spread`` has no address, else a new one here; it has as many workers as
-    fit where that is not said, each with ``threads`` cores.
+    fit by default, each with ``threads`` cores.
     """
     ray = import_ray()
     folder = find_folder(output)

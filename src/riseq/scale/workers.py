@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, BinaryIO
 
-from riseq.data.rows import RESULT_COLUMNS, BadRow, flat_row, result_row
+from riseq.data.rows import RESULT_COLUMNS, BadRow, flat_rows, result_row
 from riseq.extras import needs_extra
 from riseq.model.folder import is_exported, load_exported
 from riseq.scale.blocks import Block, read_block
@@ -86,11 +86,11 @@ class Worker:
             if isinstance(outcome, BadRow):
                 bad.append({"row": number, **outcome.to_row()})
             else:
-                row = result_row(*outcome)
-                results.append(row if self._suffix == ".jsonl" else flat_row(row))
+                results.append(result_row(*outcome))
         if bad:
             self._output.write_rows(f"{BAD}/{block.name}.jsonl", bad, ())
-        return len(bad), self._output.write_rows(f"{block.name}{self._suffix}", results, RESULT_COLUMNS)
+        shown = results if self._suffix == ".jsonl" else flat_rows(lambda: results)
+        return len(bad), self._output.write_rows(f"{block.name}{self._suffix}", shown, RESULT_COLUMNS)
 
 
 def load_same(choice: SystemChoice, settings: Mapping[str, object]) -> System:

@@ -45,7 +45,7 @@ class Server(uvicorn.Server):
 
 
 def load_engine(settings: Settings) -> Engine:
-    """Return what simplifies; where it is not said, the workers share the cores."""
+    """Return what simplifies; by default the workers share the cores."""
     if settings.engine == "dummy":
         return DummyEngine()
     threads = settings.threads or max(1, count_cores() // settings.workers)

@@ -6,13 +6,13 @@ from functools import partial
 from typing import Annotated, Any, Literal, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, TypeAdapter, ValidationError, create_model
-from pydantic.functional_validators import AfterValidator, BeforeValidator
+from pydantic.functional_validators import AfterValidator, BeforeValidator, model_validator
 from pydantic.json_schema import WithJsonSchema
 from pydantic.types import Discriminator, GetPydanticSchema, Tag
 from pydantic_core.core_schema import no_info_after_validator_function
 
 from riseq.controls import MAX_PASSES, NEUTRAL, Controls
-from riseq.data.dialogue import EXPECTED, read_context
+from riseq.data.dialogue import EXPECTED, read_context, split_messages
 from riseq.server.engines import Question
 from riseq.types import InputError, Simplification
 
@@ -69,15 +69,15 @@ class Turn(BaseModel):
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
 # A bound is what makes pydantic look into a string at all: halves of characters end here.
 Utterances = tuple[Annotated[str, Field(max_length=MAX_UTTERANCE)], ...]
-ContextForms = Annotated[list[str | Message | Utterance | Turn | Pair], Field(max_length=MAX_UTTERANCES)]
-_FORMS: TypeAdapter[object] = TypeAdapter(ContextForms, config=ConfigDict(strict=True))
+ContextItems = Annotated[list[str | Message | Utterance | Turn | Pair], Field(max_length=MAX_UTTERANCES)]
+_FORMS: TypeAdapter[object] = TypeAdapter(ContextItems, config=ConfigDict(strict=True))
 
 
 def _read_utterances(context: object) -> tuple[str, ...]:
-    """Return the utterances; the library's own words say what is wrong where it minds, and the document's where not."""
+    """Return the utterances; what the library refuses is told in its words."""
     utterances = read_context(context)
     try:
-        _FORMS.validate_python(context)
+        _FORMS.validate_python([] if context is None or isinstance(context, str) else context)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         if first["type"] == "too_long":
@@ -115,11 +115,19 @@ class _InDialogue(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [_EXAMPLE]})
 
     question: str = Field(min_length=1, max_length=MAX_QUESTION, description="The self-contained question.")
-    context: Annotated[Utterances, BeforeValidator(_read_utterances, json_schema_input_type=ContextForms)] = Field(
+    context: Annotated[
+        Utterances, BeforeValidator(_read_utterances, json_schema_input_type=ContextItems | str | None)
+    ] = Field(
         default=(),
         description="The dialogue before the question, oldest first: strings, chat messages (role, content), "
-        "utterances (speaker, text), turns (question, answer), or pairs of strings.",
+        "utterances (speaker, text), turns (question, answer), or pairs of strings. A string is one utterance.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_messages(cls, values: Any) -> Any:
+        row = split_messages(values) if isinstance(values, Mapping) else values
+        return values if row is values else {name: row[name] for name in row if name != "messages"}
 
 
 _CONTROLS: dict[str, Any] = {
@@ -176,7 +184,9 @@ class EditOut(BaseModel):
     old: str
     new: str
     probability: float | None = Field(description="How probable the model holds this edit.")
-    refers_to: MentionOut | None = Field(description="What was said before that lets the old words go, if known.")
+    refers_to: MentionOut | None = Field(
+        description="The mention because of which the old words are not needed, if known."
+    )
 
 
 class StepOut(BaseModel):
@@ -203,7 +213,7 @@ class Result(Form):
     """What became of a question."""
 
     question: str
-    truncated: bool = Field(description="Whether some of the context or question was not looked at for want of room.")
+    truncated: bool = Field(description="Whether some of the context or question was too long to be read.")
     reason: str | None = Field(
         description="Why the question was left alone or a milder form taken, where the model's edits did not decide it."
     )

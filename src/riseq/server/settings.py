@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
-from riseq.types import InputError
+from riseq.types import InputError, suggest
 
 PREFIX = "RISEQ_"
 _LISTENING = "Where it listens"
@@ -64,7 +64,7 @@ class Settings:
         *(_ACCESS, "FILE"),
     )
     cors_origins: list[str] = _setting(
-        [], "Whose pages may call it from a browser, with commas between; nobody's without it.", _ACCESS, "ORIGINS"
+        [], "Whose pages may call it from a browser, with commas between (default none).", _ACCESS, "ORIGINS"
     )
     log_level: Literal["debug", "info", "warning", "error"] = _setting("info", "What is logged.", _ACCESS)
     log_text: bool = _setting(False, "Log what users say, too: questions, answers, messages of errors.", _ACCESS)
@@ -141,6 +141,6 @@ def _check_values(values: Mapping[str, Any]) -> dict[str, Any]:
 def _describe(name: str, where: str, error: Mapping[str, Any]) -> str:
     """Return what is wrong with a setting, after where it was set; pydantic's ``error`` says it."""
     if error["type"] == "extra_forbidden":
-        return f"{where} is no setting, expected one of {', '.join(one.name for one in fields(Settings))}"
+        return f"{where} is no setting; {suggest(name, [one.name for one in fields(Settings)])}"
     got = "" if name == "api_key" else f" is {error['input']!r}"
     return f"{where}{got}: {error['msg'][:1].lower()}{error['msg'][1:]}"

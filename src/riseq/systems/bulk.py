@@ -4,13 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from time import perf_counter
 
-from riseq.data.rows import BadRow
-from riseq.data.tables import Record
+from riseq.data.rows import BadRow, Record
 from riseq.systems import System
-from riseq.types import Example, InputError, Simplification
+from riseq.types import InputError, Simplification
 
-Simplified = tuple[Example, Simplification]
-"""An example with what a system made of it."""
+Simplified = tuple[Record, Simplification]
+"""A row with what a system made of it."""
 LARGEST_CHUNK = 4_096
 SHORT, LONG = 0.25, 1.0
 """How many seconds of work a chunk should be: enough for a system to sort it by length, and soon done."""
@@ -47,9 +46,9 @@ def simplify_rows(
 
 def simplify_chunk(system: System, chunk: Sequence[Record | BadRow], name: str) -> Iterator[Simplified | BadRow]:
     """Yield what becomes of each row of ``chunk``; what ``system`` refuses is a bad row."""
-    examples = [outcome.example for outcome in chunk if isinstance(outcome, Record)]
+    records = [outcome for outcome in chunk if isinstance(outcome, Record)]
     try:
-        results = iter(list(zip(examples, system.simplify(examples), strict=True)))
+        results = iter(list(zip(records, system.simplify([one.example for one in records]), strict=True)))
     except InputError as error:
         if len(chunk) == 1 and isinstance(chunk[0], Record):
             yield BadRow(name, chunk[0].line, str(error))

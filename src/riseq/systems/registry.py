@@ -17,7 +17,7 @@ from riseq.extras import needs_extra
 from riseq.hub import find_default_model, find_model
 from riseq.jobs import digest
 from riseq.systems import System
-from riseq.types import InputError
+from riseq.types import InputError, suggest
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def load_system(
         return _load_custom(name, model, controls, threads)
     entry = SYSTEMS.get(name)
     if entry is None:
-        raise InputError(f"no system is called {name!r}; there are {', '.join(sorted(SYSTEMS))}")
+        raise InputError(f"no system is called {name!r}; {suggest(name, sorted(SYSTEMS))}")
     if model is not None and not entry.takes_model:
         raise InputError(f"the system {name!r} takes no model; got the folder {str(model)!r}")
     takes = ("controls", "threads") if name == "rise" else ()

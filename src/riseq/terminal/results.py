@@ -60,7 +60,7 @@ def mark_edits(before: str, edits: Iterable[TextEdit], marked: bool) -> Text:
 
 
 def needs_marks(console: Console) -> bool:
-    """Return whether edits need marks, for want of colours."""
+    """Return whether edits need marks because there are no colours."""
     return not console.is_terminal or console.no_color or console.color_system is None
 
 

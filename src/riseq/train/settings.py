@@ -11,7 +11,7 @@ from typing import Any, Literal
 import yaml
 
 from riseq.train.task import find_task
-from riseq.types import InputError
+from riseq.types import InputError, suggest
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def make_settings(values: Mapping[str, Any], source: str = "settings") -> TrainS
     hints = typing.get_type_hints(kind)
     unknown = sorted(set(values) - set(fields))
     if unknown:
-        raise InputError(f"{source}: no setting is called {unknown[0]!r}; there are {', '.join(sorted(fields))}")
+        raise InputError(f"{source}: no setting is called {unknown[0]!r}; {suggest(unknown[0], sorted(fields))}")
     return kind(**{name: _cast(value, hints[name], f"{source}: {name}") for name, value in values.items()})
 
 

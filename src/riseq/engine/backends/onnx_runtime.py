@@ -10,10 +10,10 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
 from riseq.engine.backends import ScoreArray
+from riseq.extras import import_onnxruntime
 from riseq.model.folder import LAYOUT, ExportedModel, load_exported
 from riseq.model.inputs import Batch, SpanBatch
 from riseq.types import InputError
@@ -65,7 +65,7 @@ class OnnxBackend:
         # An int8 graph scales a tensor by the largest value in it, so neighbours in a batch would change each other's
         # scores: there each row is read alone, and a question has one answer whatever stands beside it.
         self.batch_pieces = 1 if exported.precision == "int8" else FLOAT_BATCH_PIECES
-        providers = pick_providers(exported.precision, onnxruntime.get_available_providers())
+        providers = pick_providers(exported.precision, import_onnxruntime().get_available_providers())
         self.workers = self.threads if exported.precision == "int8" else 1
         self._single: OnnxBackend | None = None
         self._lock = Lock()
@@ -129,6 +129,7 @@ def pick_providers(precision: str, available: Sequence[str]) -> list[str]:
 
 
 def _open(path: Path, threads: int | None, providers: list[str], spin: bool = True) -> Any:
+    onnxruntime = import_onnxruntime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads or 0
     options.inter_op_num_threads = 1
