@@ -40,7 +40,7 @@ def test_an_empty_recipe_is_the_defaults(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"epoch": 3}, "no setting is called 'epoch'; there are backbone"),
+        ({"epoch": 3}, "no setting is called 'epoch'; there are above_nothing"),
         ({"epochs": "three"}, "epochs: 'three'; expected int"),
         ({"epochs": 2.5}, "epochs: 2.5; expected int"),
         ({"epochs": True}, "epochs: True; expected int"),

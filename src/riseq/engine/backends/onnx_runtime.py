@@ -13,7 +13,7 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from riseq.engine.backends import ScoreArray
+from riseq.engine.backends import ScoreArray, read_edits
 from riseq.model.folder import LAYOUT, ExportedModel, load_exported
 from riseq.model.inputs import Batch, SpanBatch
 from riseq.types import InputError
@@ -98,7 +98,7 @@ class OnnxBackend:
         feeds = {"ids": batch.ids_BL, "types": batch.types_BL, "mask": mask, "firsts": firsts, "condition": condition}
         taken = {name: feed for name, feed in feeds.items() if name in self._takes}
         edits, states, pieces = self._encoder.run(["edits", "states", "pieces"], taken)
-        return OnnxScores(edits, states, pieces, mask, self._phraser, self._span_pieces)
+        return OnnxScores(read_edits(edits, batch), states, pieces, mask, self._phraser, self._span_pieces)
 
     def single_threaded(self) -> OnnxBackend:
         """Return the same model on one thread, opened when first asked for: its weights are in memory once more.
