@@ -58,6 +58,9 @@ def make_checkpoint(
     with torch.no_grad():
         if network.transitions is not None:
             network.transitions.weight.normal_(std=0.3)
+        # No two tensors are equal, as after training: the exporter keeps equal ones once.
+        for parameter in network.parameters():
+            parameter.add_(0.02 * torch.randn_like(parameter))
         network.edit_head.weight.mul_(4)
         network.phrase_head.weight.mul_(4)
     return Checkpoint(network.eval(), PHRASES, pieces, {"epoch": 3})
