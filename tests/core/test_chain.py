@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from pairs import paths
 from scipy.stats import chisquare
 
 from riseq.core.batch import Sampled, apply, sample_seeded
 from riseq.core.chain import best_path, draw, max_marginals
-from riseq.core.edits import Op
+from riseq.core.edits import MARKER, Op, merge
 from riseq.core.packed import pack
 from riseq.core.sampler import Method
 
@@ -102,32 +103,10 @@ def test_draws_follow_the_policy_and_epsilon_the_best() -> None:
 
 
 def every_edit(source: list[int], target: list[int]) -> list[Edits]:
-    """Return all edits that make ``target``, by the rules alone: each operation with the phrase it has there."""
-    found: list[Edits] = []
-
-    def go_on(ops: tuple[int, ...], index: int, taken: int, done: Edits) -> None:
-        if index == len(source):
-            if taken == len(target):
-                found.append(done)
-            return
-        op, kept = ops[index], index < len(source) and taken < len(target) and target[taken] == source[index]
-        if op == D or (op == S and index and ops[index - 1] == S):
-            go_on(ops, index + 1, taken, (*done, (op, ())))
-        elif op == K and kept:
-            go_on(ops, index + 1, taken + 1, (*done, (op, ())))
-        elif op == I and kept:
-            for end in range(taken + 2, len(target) + 1):
-                go_on(ops, index + 1, end, (*done, (op, tuple(target[taken + 1 : end]))))
-        elif op == S:
-            last = max(k for k in range(index, len(ops)) if set(ops[index : k + 1]) == {S})
-            for end in range(taken + 1, len(target) + 1):
-                if target[taken] != source[index] and target[end - 1] != source[last]:
-                    go_on(ops, index + 1, end, (*done, (op, tuple(target[taken:end]))))
-
-    for ops in every_ops(len(source)):
-        if not any({S, D} == {one, other} for one, other in itertools.pairwise(ops)):
-            go_on(ops, 0, 0, ())
-    return found
+    """Return all edits that some path of Eq. 10 gives."""
+    a, b = [MARKER, *map(str, source[1:])], [MARKER, *map(str, target[1:])]
+    merged = {tuple(merge(path, b)) for path in paths(a, b)}
+    return [tuple((int(edit.op), tuple(map(int, edit.phrase))) for edit in edits) for edits in merged]
 
 
 def draw_many(source: list[int], target: list[int], policy: Policy, count: int, method: Method) -> Sampled:
@@ -144,7 +123,16 @@ def read_edits(drawn: Sampled, values: NDArray[np.int32], words: int) -> list[Ed
     return rows
 
 
-CASES = [([1, 2], [3]), ([1, 2, 3], [1, 4, 3]), ([1, 1], [1, 2]), ([], [1, 2]), ([1, 2, 1], []), ([1, 2], [2, 3, 2])]
+CASES = [
+    ([1, 2, 3], [2, 4, 1]),
+    ([1, 2, 2, 3], [3, 2]),
+    ([1, 2], [3]),
+    ([1, 2, 3], [1, 4, 3]),
+    ([1, 1], [1, 2]),
+    ([], [1, 2]),
+    ([1, 2, 1], []),
+    ([1, 2], [2, 3, 2]),
+]
 
 
 @pytest.mark.parametrize(("source", "target"), CASES, ids=str)
@@ -168,19 +156,32 @@ def test_dps_by_hand() -> None:
     replaced, inserted = odds[0, K, K] * odds[1, K, S], odds[0, K, I] * odds[1, I, D]
     counts = Counter(draw_many([0, 1], [0, 2], policy, 4000, "dps").ops.reshape(-1, 2)[:, 1].tolist())
     assert counts[S] / 4000 == pytest.approx(replaced / (replaced + inserted), abs=0.03)
-    # Two ways into one cell: their values' squares by their sum, where the posterior has the sum.
-    source, target = [0, 1, 1], [0, 1]
+    # "a b" becomes "c": two ways end in a deleted "b", of which DPS has their squares by their sum, and not their sum.
+    source, target = [0, 1, 2], [0, 3]
     policy = joint_policy(3, 4)
     odds = np.exp(policy.astype(np.float64))
-    first = odds[0, K, K] * odds[1, K, K] * odds[2, K, D]
-    second = odds[0, K, K] * odds[1, K, D] * odds[2, D, K]
-    third = odds[0, K, I] * odds[1, I, D] * odds[2, D, D]
-    # DELETE of the last word is reached from KEEP and from DELETE after INSERT; KEEP of it from DELETE alone.
-    ends_deleted = (first**2 + third**2) / (first + third)
-    counts = Counter(draw_many(source, target, policy, 8000, "dps").ops.reshape(-1, 3)[:, 2].tolist())
-    assert counts[K] / 8000 == pytest.approx(second / (second + ends_deleted), abs=0.03)
-    counts = Counter(draw_many(source, target, policy, 8000, "posterior").ops.reshape(-1, 3)[:, 2].tolist())
-    assert counts[K] / 8000 == pytest.approx(second / (first + second + third), abs=0.03)
+    both = odds[0, K, K] * odds[1, K, S] * odds[2, S, S]
+    before = odds[0, K, I] * odds[1, I, D] * odds[2, D, D]
+    assert {tuple(op for op, _ in edits) for edits in every_edit(source, target)} == {(K, S, S), (I, D, D)}
+    for method in METHODS:
+        counts = Counter(draw_many(source, target, policy, 8000, method).ops.reshape(-1, 3)[:, 2].tolist())
+        assert counts[S] / 8000 == pytest.approx(both / (both + before), abs=0.03)
+    # "a b" becomes "a c a": INSERT after the marker meets INSERT after "a" in the deleted "b".
+    source, target = [0, 1, 2], [0, 1, 3, 1]
+    policy = joint_policy(3, 6)
+    odds = np.exp(policy.astype(np.float64))
+    last = Counter(dict.fromkeys(range(4), 0.0))
+    squares = Counter(last)
+    for edits in every_edit(source, target):
+        value = float(np.exp(log_probability(tuple(op for op, _ in edits), policy)))
+        last[edits[-1][0]] += value
+        squares[edits[-1][0]] += value * value
+    for method in METHODS:
+        mass = {op: last[op] if method == "posterior" else squares[op] / last[op] for op in last if last[op]}
+        counts = Counter(draw_many(source, target, policy, 8000, method).ops.reshape(-1, 3)[:, 2].tolist())
+        assert set(counts) == set(mass)
+        for op in mass:
+            assert counts[op] / 8000 == pytest.approx(mass[op] / sum(mass.values()), abs=0.03)
 
 
 sequences = st.lists(st.integers(1, 4), max_size=9).map(lambda words: [0, *words])

@@ -1,11 +1,10 @@
 """The kernels of the joint editing policy, compiled by numba: exact draws of edits that make the target.
 
-The table has a cell for each source word, target word and operation: the mass of all edits of the words so far that end
-in this operation and have made the target so far. Unlike Eq. 8, where every inserted word is a move of its own, a move
-here is the edit of one source word as the policy makes it: KEEP takes an equal target word; INSERT takes one and a
-phrase after it; DELETE takes none; a run of SUBSTITUTEs takes its whole phrase at its first word. A replaced run does
-not begin with the word that its phrase begins with, nor end with the word that it ends with; and DELETE and SUBSTITUTE
-are never neighbours, for together they are one run. ``riseq.core.batch`` is the door, and nothing is checked here.
+The edits are those that some path of Eq. 10, merged, gives; their odds are the joint policy's own. The table has a cell
+for each source word, target word and operation: the mass of all edits of the words so far that end in this operation
+and have made the target so far. A move into it is the edit of one word as the policy makes it: KEEP takes an equal
+target word, INSERT takes one and a phrase after it, DELETE takes none; a run of SUBSTITUTEs is one move, which takes
+its whole phrase. ``riseq.core.batch`` is the door, and nothing is checked here.
 """
 
 import numpy as np
@@ -15,14 +14,25 @@ from riseq.core.kernels import Codes, Floats, Policy, inner, kernel, prange, uni
 from riseq.core.packed import Ints, Offsets
 
 _KEEP, _DELETE, _INSERT, _SUBSTITUTE = range(4)
+_START = 1e140
+"""The mass that a table begins with: far from both ends of a float64's range, for the squares of DPS too."""
+
+Cells = NDArray[np.bool_]
 
 
 @inner
-def _left(a: Ints, b: Ints, table: Floats, i: int, j: int, before: int) -> float:
-    """Return the mass of cell (i, j, before) for words after it, which a run that should have ended earlier lacks."""
-    if before == _SUBSTITUTE and a[i] == b[j]:
-        return 0.0
-    return float(table[i, j, before])
+def _reach(a: Ints, b: Ints, row: int, first: int, came: Cells, opens: bool) -> None:
+    """Turn, in place, the columns that a run reaches in the row before into those that it reaches in ``row``.
+
+    It ``opens`` in the row after the one where it left column ``first``. No move of it enters a cell of equal words
+    (Eq. 10).
+    """
+    corner = False
+    for j in range(first, len(b)):
+        above = j == first if opens else came[j]
+        moves = above or corner or (j > first and came[j - 1])
+        corner = above
+        came[j] = moves and (j == 0 or a[row] != b[j])
 
 
 @inner
@@ -32,105 +42,135 @@ def _fold(total: float, squares: float, dps: bool) -> float:
 
 
 @inner
-def _fill(a: Ints, b: Ints, odds: Floats, table: Floats, dps: bool) -> None:
-    """Write M into ``table``; each source word's cells are scaled to a largest of 1, which no draw depends on."""
+def _fill(a: Ints, b: Ints, odds: Floats, table: Floats, squares: Floats, came: Cells, dps: bool) -> None:
+    """Write M into ``table``; ``squares`` is room for the squares of the runs into each cell."""
     width = len(b)
     table[:] = 0.0
-    table[0, 0, _KEEP] = odds[0, _KEEP, _KEEP]
+    squares[:] = 0.0
+    table[0, 0, _KEEP] = _START * odds[0, _KEEP, _KEEP]
     for j in range(1, width):
-        table[0, j, _INSERT] = odds[0, _KEEP, _INSERT]
+        table[0, j, _INSERT] = _START * odds[0, _KEEP, _INSERT]
     for i in range(1, len(a)):
-        inserts, insert_squares, runs, run_squares, peak = 0.0, 0.0, 0.0, 0.0, 0.0
         for j in range(width):
-            total, squares = 0.0, 0.0
-            for before in (_KEEP, _DELETE, _INSERT):
-                value = table[i - 1, j, before] * odds[i, before, _DELETE]
-                total += value
-                squares += value * value
-            table[i, j, _DELETE] = _fold(total, squares, dps)
-            table[i, j, _INSERT] = _fold(inserts, insert_squares, dps)
+            for before in (_KEEP, _INSERT):
+                value = table[i - 1, j, before] * odds[i, before, _SUBSTITUTE]
+                if value > 0.0:
+                    _add_run(a, b, odds, table, squares, came, i, j, value)
+        inserts, insert_squares = 0.0, 0.0
+        for j in range(width):
+            table[i, j, _SUBSTITUTE] = _fold(table[i, j, _SUBSTITUTE], squares[i, j], dps)
+            total, square = 0.0, 0.0
             if j > 0 and a[i] == b[j]:
-                total, squares = 0.0, 0.0
+                inserts, insert_squares = 0.0, 0.0  # no phrase after this word goes past its equal
                 for before in range(4):
-                    left = _left(a, b, table, i - 1, j - 1, before)
-                    value = left * odds[i, before, _KEEP]
+                    value = table[i - 1, j - 1, before] * odds[i, before, _KEEP]
                     total += value
-                    squares += value * value
-                    value = left * odds[i, before, _INSERT]
+                    square += value * value
+                    value = table[i - 1, j - 1, before] * odds[i, before, _INSERT]
                     inserts += value
                     insert_squares += value * value
-                table[i, j, _KEEP] = _fold(total, squares, dps)
-            value = table[i - 1, j, _SUBSTITUTE] * odds[i, _SUBSTITUTE, _SUBSTITUTE]
-            table[i, j, _SUBSTITUTE] = _fold(runs + value, run_squares + value * value, dps)
-            if j + 1 < width and b[j + 1] != a[i]:
-                for before in (_KEEP, _INSERT):
-                    value = table[i - 1, j, before] * odds[i, before, _SUBSTITUTE]
-                    runs += value
-                    run_squares += value * value
-            for op in range(4):
-                peak = max(peak, table[i, j, op])
-        if peak > 0.0:
-            table[i] /= peak
+                table[i, j, _KEEP] = _fold(total, square, dps)
+            else:
+                table[i, j, _INSERT] = _fold(inserts, insert_squares, dps)
+                for before in (_KEEP, _DELETE, _INSERT):
+                    value = table[i - 1, j, before] * odds[i, before, _DELETE]
+                    total += value
+                    square += value * value
+                table[i, j, _DELETE] = _fold(total, square, dps)
 
 
 @inner
-def _value(a: Ints, b: Ints, odds: Floats, table: Floats, i: int, j: int, op: int, start: int, before: int) -> float:
-    """Return the value of the move into (i, j, op) from target word ``start`` - 1 on, after the operation ``before``.
+def _add_run(
+    a: Ints, b: Ints, odds: Floats, table: Floats, squares: Floats, came: Cells, i: int, first: int, value: float
+) -> None:
+    """Add a run that begins with word ``i`` after target word ``first`` to every cell where it may end."""
+    for row in range(i, len(a)):
+        _reach(a, b, row, first, came, row == i)
+        if row > i:
+            value *= odds[row, _SUBSTITUTE, _SUBSTITUTE]
+        for j in range(first + 1, len(b)):
+            if came[j]:
+                table[row, j, _SUBSTITUTE] += value
+                squares[row, j] += value * value
 
-    ``start`` is the first target word that the move takes, ``j + 1`` where it takes none.
-    """
-    odd = odds[i, before, op]
-    if op == _DELETE:
-        return 0.0 if start != j + 1 or before == _SUBSTITUTE else table[i - 1, j, before] * odd
-    if op == _SUBSTITUTE:
-        if start == j + 1:
-            return table[i - 1, j, _SUBSTITUTE] * odd if before == _SUBSTITUTE else 0.0
-        fits = start > 0 and before in (_KEEP, _INSERT) and b[start] != a[i]
-        return table[i - 1, start - 1, before] * odd if fits else 0.0
-    if start == 0 or start > j or a[i] != b[start] or (op == _KEEP) != (start == j):
-        return 0.0
-    return _left(a, b, table, i - 1, start - 1, before) * odd
+
+@inner
+def _pick(values: Floats, count: int, point: float) -> int:
+    """Return which of the first ``count`` values the share ``point`` of their sum falls on."""
+    left, chosen = point * values[:count].sum(), -1
+    for k in range(count):
+        # Rounding may put the point past the last value; one without mass is not taken even then.
+        if values[k] > 0.0 and (chosen < 0 or left >= 0.0):
+            chosen = k
+        left -= values[k]
+    return chosen
 
 
 @inner
 def _walk_back(
-    a: Ints, b: Ints, odds: Floats, table: Floats, seed: np.uint64, ops: Codes, start: Offsets, end: Offsets, shift: int
+    a: Ints,
+    b: Ints,
+    odds: Floats,
+    table: Floats,
+    came: Cells,
+    seed: np.uint64,
+    ops: Codes,
+    start: Offsets,
+    end: Offsets,
 ) -> None:
-    """Draw edits from the last word back; write them with their phrases, slices of the target moved by ``shift``."""
+    """Draw edits from the last word back; write them with their phrases, slices of the target."""
     i, j, state = len(a) - 1, len(b) - 1, seed
-    total = 0.0
-    for op in range(4):
-        total += _left(a, b, table, i, j, op)
+    values = np.zeros(4 * max(4, len(a) * len(b)))
+    op = _SUBSTITUTE
+    for before in range(4):
+        values[before] = table[i, j, before]
     state += np.uint64(0x9E3779B97F4A7C15)
-    point, chosen = uniform(state) * total, -1
-    for op in range(4):
-        mass = _left(a, b, table, i, j, op)
-        if mass > 0.0 and (chosen < 0 or point >= 0.0):
-            chosen = op
-        point -= mass
-    op = chosen
+    op = _pick(values, 4, uniform(state))
     while i > 0:
-        total = 0.0
-        for first in range(j + 2):
-            for before in range(4):
-                total += _value(a, b, odds, table, i, j, op, first, before)
         state += np.uint64(0x9E3779B97F4A7C15)
-        point, begun, chosen = uniform(state) * total, -1, -1
-        for first in range(j + 2):
-            for before in range(4):
-                value = _value(a, b, odds, table, i, j, op, first, before)
-                # Rounding may put the point past the last move; a move without mass is not taken even then.
-                if value > 0.0 and (chosen < 0 or point >= 0.0):
-                    begun, chosen = first, before
-                point -= value
-        ops[i], start[i], end[i] = op, -1, -1
-        phrase = begun + (op == _INSERT)
-        if op != _KEEP and phrase <= j:
-            start[i], end[i] = phrase + shift, j + 1 + shift
-        i, j, op = i - 1, begun - 1, chosen
-    ops[0], start[0], end[0] = op, -1, -1
+        point = uniform(state)
+        if op == _SUBSTITUTE:
+            _weigh_runs(a, b, odds, table, came, i, j, values)
+            row, left = divmod(_pick(values, 4 * i * len(b), point), 4 * len(b))
+            first, before = divmod(left, 4)
+            for k in range(row + 1, i + 1):
+                ops[k] = _SUBSTITUTE
+            start[row + 1], end[row + 1] = first + 1, j + 1
+            i, j, op = row, first, before
+            continue
+        ops[i] = op
+        column = j - (op == _KEEP)
+        if op == _INSERT:
+            column -= 1
+            while a[i] != b[column + 1]:
+                column -= 1
+            start[i], end[i] = column + 2, j + 1
+        for before in range(4):
+            values[before] = table[i - 1, column, before] * odds[i, before, op]
+        if op == _DELETE:
+            values[_SUBSTITUTE] = 0.0
+        i, j, op = i - 1, column, _pick(values, 4, point)
+    ops[0] = op
     if op == _INSERT:
-        start[0], end[0] = 1 + shift, j + 1 + shift
+        start[0], end[0] = 1, j + 1
+
+
+@inner
+def _weigh_runs(a: Ints, b: Ints, odds: Floats, table: Floats, came: Cells, i: int, j: int, values: Floats) -> None:
+    """Write the value of each run into cell (i, j) by the row, the column and the operation that it comes from."""
+    values[: 4 * i * len(b)] = 0.0
+    inside = 1.0
+    for row in range(i - 1, -1, -1):
+        for first in range(j):
+            keep, insert = table[row, first, _KEEP], table[row, first, _INSERT]
+            if keep > 0.0 or insert > 0.0:
+                for below in range(row + 1, i + 1):
+                    _reach(a, b, below, first, came, below == row + 1)
+                if came[j]:
+                    at = 4 * (row * len(b) + first)
+                    values[at + _KEEP] = inside * keep * odds[row + 1, _KEEP, _SUBSTITUTE]
+                    values[at + _INSERT] = inside * insert * odds[row + 1, _INSERT, _SUBSTITUTE]
+        inside *= odds[row + 1, _SUBSTITUTE, _SUBSTITUTE]
 
 
 @kernel
@@ -149,16 +189,16 @@ def sample(
 ) -> None:
     """Write drawn edits a pair into ``ops``, ``start`` and ``end``; into ``ok`` whether any have mass."""
     for k in prange(len(seeds)):
-        low, high = a_offsets[k], a_offsets[k + 1]
-        a, b = a_values[low:high], b_values[b_offsets[k] : b_offsets[k + 1]]
+        low, high, b_low = a_offsets[k], a_offsets[k + 1], b_offsets[k]
+        a, b = a_values[low:high], b_values[b_low : b_offsets[k + 1]]
         odds = np.exp(policies[low:high].astype(np.float64))
-        table = np.empty((len(a), len(b), 4))
-        _fill(a, b, odds, table, dps)
+        table, came = np.empty((len(a), len(b), 4)), np.zeros(len(b), dtype=np.bool_)
+        _fill(a, b, odds, table, np.empty((len(a), len(b))), came, dps)
         ops[low:high], start[low:high], end[low:high] = _KEEP, -1, -1
-        mass = 0.0
-        for op in range(4):
-            mass += _left(a, b, table, len(a) - 1, len(b) - 1, op)
-        ok[k] = mass > 0.0
+        ok[k] = table[len(a) - 1, len(b) - 1].sum() > 0.0
         if ok[k]:
-            where = ops[low:high], start[low:high], end[low:high]
-            _walk_back(a, b, odds, table, seeds[k], *where, b_offsets[k])
+            _walk_back(a, b, odds, table, came, seeds[k], ops[low:high], start[low:high], end[low:high])
+            for i in range(low, high):
+                if start[i] >= 0:
+                    start[i] += b_low
+                    end[i] += b_low
