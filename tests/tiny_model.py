@@ -36,7 +36,7 @@ def make_pieces(family: Family) -> Pieces:
 def make_checkpoint(
     family: Family = "bert", decoder_input: Literal["states", "tokens"] = "states", positions: int = 512
 ) -> Checkpoint:
-    """Return a random network whose scores are far enough apart that rounding does not decide."""
+    """Return a random network whose scores are far enough apart that rounding does not decide; mpnet's is joint."""
     torch.manual_seed(7)
     pieces = make_pieces(family)
     offset = 2 if family == "mpnet" else 0
@@ -53,8 +53,14 @@ def make_checkpoint(
         relative_buckets=32 if family == "mpnet" else 0,
         position_offset=offset,
     )
-    network = RiseNetwork(NetworkConfig(backbone, len(PHRASES), 2, decoder_input), pieces.cls_id)
+    config = NetworkConfig(backbone, len(PHRASES), 2, decoder_input, joint=family == "mpnet")
+    network = RiseNetwork(config, pieces.cls_id)
     with torch.no_grad():
+        if network.transitions is not None:
+            network.transitions.weight.normal_(std=0.3)
+        # No two tensors are equal, as after training: the exporter keeps equal ones once.
+        for parameter in network.parameters():
+            parameter.add_(0.02 * torch.randn_like(parameter))
         network.edit_head.weight.mul_(4)
         network.phrase_head.weight.mul_(4)
     return Checkpoint(network.eval(), PHRASES, pieces, {"epoch": 3})

@@ -49,7 +49,7 @@ def shown(remarks: list[Remark]) -> str:
 
 def test_no_question_of_the_suite_is_trained_on(dialogues: list[dict[str, Any]]) -> None:
     asked = {one["full"].lower() for dialogue in dialogues for one in [*dialogue["turns"], *dialogue["next"]]}
-    for suite in (SUITE, SUITE.with_name("held_out.jsonl")):
+    for suite in (SUITE, SUITE.with_name("held_out.jsonl"), SUITE.with_name("fresh.jsonl")):
         cases = list(read_lines(suite))
         assert len({case["id"] for case in cases}) == 200
         assert not [case["id"] for case in cases if case["question"].lower() in asked]
@@ -69,7 +69,7 @@ def test_the_readme_counts_right(dialogues: list[dict[str, Any]], root: Path) ->
 
 
 def test_a_case_of_the_suite_agrees_with_itself() -> None:
-    for case in read_lines(SUITE):
+    for case in [*read_lines(SUITE), *read_lines(SUITE.with_name("fresh.jsonl"))]:
         assert set(case) == {"id", "phenomenon", "context", "question", "gold", "keep", "gone", "bad"}
         assert all(part.lower() in case["question"].lower() for part in [*case["keep"], *case["gone"]]), case["id"]
         assert case["gold"], case["id"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 import torch
 
-from riseq.model.network import Ensemble, Inputs, RiseNetwork, Spans
+from riseq.model.network import Ensemble, Inputs, RiseNetwork, Spans, pair_probabilities
 from tiny_model import make_checkpoint
 
 
@@ -52,8 +54,22 @@ def test_two_networks_are_the_mean_of_their_probabilities(network: RiseNetwork, 
     wanted = [(a.exp() + b.exp()) / 2 for a, b in zip(first, second, strict=True)]
     for got, mean in zip(answer(pair, inputs), wanted, strict=True):
         torch.testing.assert_close(got.exp(), mean, atol=1e-5, rtol=1e-5)
-    for got, mean in zip(pair.teach(inputs, SPANS), wanted, strict=True):
-        torch.testing.assert_close(got, mean, atol=1e-5, rtol=1e-5)
+    taught, phrases = pair.teach(inputs, SPANS)
+    torch.testing.assert_close(taught.sum(2), wanted[0], atol=1e-5, rtol=1e-5)  # whatever stood before
+    torch.testing.assert_close(phrases, wanted[1], atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_pairs_of_neighbours_are_as_likely_as_in_all_operations(joint: bool) -> None:
+    shape = (1, 3, 4, 4) if joint else (1, 3, 4)
+    scores = torch.randn(shape, generator=torch.Generator().manual_seed(2)).log_softmax(-1)
+    wanted = torch.zeros(1, 3, 4, 4)
+    for ops in itertools.product(range(4), repeat=3):
+        before = (0, *ops[:2])
+        mass = torch.stack([scores[0, w, before[w], ops[w]] if joint else scores[0, w, ops[w]] for w in range(3)]).sum()
+        for word in range(3):
+            wanted[0, word, before[word], ops[word]] += mass.exp()
+    torch.testing.assert_close(pair_probabilities(scores), wanted, atol=1e-5, rtol=1e-5)
 
 
 def test_each_network_reads_its_own_pieces(network: RiseNetwork, inputs: Inputs) -> None:

@@ -12,26 +12,15 @@ from riseq.engine.backends.onnx_runtime import OnnxBackend
 from riseq.engine.backends.pytorch import TorchBackend
 from riseq.engine.drafts import gather, start
 from riseq.model import export as export_module
-from riseq.model.checkpoint import Checkpoint, load_checkpoint, load_trained
+from riseq.model.checkpoint import load_checkpoint, load_trained
 from riseq.model.export import export
 from riseq.model.folder import LAYOUT, load_exported
 from riseq.model.inputs import Batch, find_spans
 from riseq.types import InputError
-from tiny_model import Family, make_checkpoint, make_examples, make_pieces, save_tiny
-
-pytestmark = pytest.mark.xdist_group("graph weights")  # what they share is made once
+from tiny_model import Family, export_tiny, make_examples, make_pieces
 
 UNUSED_BUCKET = 16
 """Distance 0 belongs to the buckets of the other direction, so its own on this side is never asked for."""
-
-
-def make_trained(family: Family) -> Checkpoint:
-    """Return a network no two of whose tensors are equal, as after training: the exporter keeps equal ones once."""
-    checkpoint = make_checkpoint(family)
-    with torch.no_grad():
-        for parameter in checkpoint.network.parameters():
-            parameter.add_(0.05 * torch.randn_like(parameter))
-    return checkpoint
 
 
 def make_batch(family: Family) -> Batch:
@@ -41,21 +30,12 @@ def make_batch(family: Family) -> Batch:
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("trained")
-
-
-def export_trained(base: Path, family: Family, precision: str) -> tuple[Path, Path]:
-    checkpoint, exported = base / family, base / f"{family}-{precision}"
-    if not checkpoint.is_dir():
-        save_tiny(checkpoint, make_trained(family))
-    if not exported.is_dir():
-        export(checkpoint, exported, precision)
-    return checkpoint, exported
+    return tmp_path_factory.getbasetemp()
 
 
 @pytest.mark.parametrize("family", ["bert", "mpnet"])
 def test_float32_comes_back_to_the_last_bit(base: Path, family: Family) -> None:
-    checkpoint, exported = export_trained(base, family, "float32")
+    checkpoint, exported = export_tiny(base, family, "float32")
     mine, theirs = load_trained(exported), load_trained(checkpoint)
     assert (mine.network.config, mine.network.cls_id) == (theirs.network.config, theirs.network.cls_id)
     assert (mine.phrases, mine.pieces.vocabulary, mine.facts) == (
@@ -76,7 +56,7 @@ def test_float32_comes_back_to_the_last_bit(base: Path, family: Family) -> None:
 def test_few_bits_come_back_with_the_same_scores_up_to_their_rounding(
     base: Path, family: Family, precision: str, step: float, near: float
 ) -> None:
-    checkpoint, exported = export_trained(base, family, precision)
+    checkpoint, exported = export_tiny(base, family, precision)
     network = load_trained(exported).network
     plain = load_checkpoint(checkpoint).network.state_dict()
     for name, tensor in network.state_dict().items():
@@ -95,7 +75,7 @@ def test_few_bits_come_back_with_the_same_scores_up_to_their_rounding(
 def test_a_graph_that_is_too_large_a_file_has_its_table_beside_it(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    checkpoint, whole = export_trained(base, "mpnet", "int8")
+    checkpoint, whole = export_tiny(base, "mpnet", "int8")
     monkeypatch.setattr(export_module, "LARGEST_FILE", 1_000)
     sizes = export(checkpoint, tmp_path / "split")
     table = len(make_pieces("mpnet")) * 32
@@ -116,7 +96,7 @@ def test_a_graph_that_is_too_large_a_file_has_its_table_beside_it(
 
 
 def test_a_graph_of_another_shape_is_told_in_one_line(base: Path) -> None:
-    _, exported = export_trained(base, "bert", "int8")
+    _, exported = export_tiny(base, "bert", "int8")
     from riseq.model.checkpoint import read_weights
 
     with pytest.raises(InputError, match=r"its graphs have no encoder\.layers\.7\.up\.weight of shape \(64, 32\)"):

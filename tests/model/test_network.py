@@ -32,9 +32,19 @@ def test_the_marker_is_never_deleted_or_substituted(family: Family) -> None:
         network.edit_head.bias.copy_(torch.tensor([-50.0, 50.0, -50.0, 50.0]))
         inputs = make_inputs([20, 12], 20)
         scores = network.score_edits(network.encode(inputs), inputs.firsts_BW).exp()
-    assert scores[:, 0, [Op.DELETE, Op.SUBSTITUTE]].max() < 1e-6
-    assert scores[:, 1:, [Op.DELETE, Op.SUBSTITUTE]].sum(-1).min() > 0.999
-    torch.testing.assert_close(scores.sum(-1), torch.ones(2, 6))
+    assert scores[:, 0, ..., [Op.DELETE, Op.SUBSTITUTE]].max() < 1e-6
+    assert scores[:, 1:, ..., [Op.DELETE, Op.SUBSTITUTE]].sum(-1).min() > 0.999
+    torch.testing.assert_close(scores.sum(-1), torch.ones(scores.shape[:-1]))
+
+
+def test_what_goes_is_deleted_together_or_replaced_together() -> None:
+    network = make_checkpoint("mpnet").network
+    inputs = make_inputs([20, 12], 20)
+    with torch.no_grad():
+        scores = network.score_edits(network.encode(inputs), inputs.firsts_BW).exp()
+    assert scores[:, :, Op.DELETE, Op.SUBSTITUTE].max() < 1e-6
+    assert scores[:, :, Op.SUBSTITUTE, Op.DELETE].max() < 1e-6
+    assert scores[:, 1:, Op.KEEP].min() > 1e-6
 
 
 @pytest.mark.parametrize("decoder_input", ["states", "tokens"])

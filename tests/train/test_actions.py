@@ -15,7 +15,6 @@ from riseq.core.edits import MARKER, Op
 from riseq.core.packed import Interner, Packed
 from riseq.core.reward import reward as slow_reward
 from riseq.train.actions import (
-    draw_epsilon,
     draw_guided,
     find_lost,
     gold_actions,
@@ -134,18 +133,3 @@ def test_rewards_are_floored_and_bounded() -> None:
     assert scale_rewards(weights, *scale, 0.0, False).tolist() == [1.5, 0.0]
     assert scale_rewards(weights, *scale, None, True).tolist() == [0.5, -2.0]  # distances 3 and 0
     assert weights.tolist() == [1.5, -2.0]
-
-
-def test_epsilon_greedy_is_greedy_but_for_its_share_and_leaves_markers_in_place() -> None:
-    log_policies = np.full((4000, 4), -5.0, dtype=np.float32)
-    log_policies[:, D] = -0.1
-    markers = np.arange(0, 4000, 10)
-    log_policies[markers, D], log_policies[markers, K] = -1e4, -0.1
-    greedy = draw_epsilon(log_policies, markers, 0.0, seed=1)
-    assert greedy.tolist() == log_policies.argmax(1).tolist()
-    drawn = draw_epsilon(log_policies, markers, 0.2, seed=1)
-    assert set(drawn[markers].tolist()) == {K, I}
-    words = np.setdiff1d(np.arange(4000), markers)
-    assert (drawn[words] != D).mean() == pytest.approx(0.2 * 3 / 4, abs=0.02)
-    assert drawn.tolist() == draw_epsilon(log_policies, markers, 0.2, seed=1).tolist()
-    assert drawn.tolist() != draw_epsilon(log_policies, markers, 0.2, seed=2).tolist()

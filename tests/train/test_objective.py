@@ -4,54 +4,101 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
-from riseq.train.actions import consistency_loss, gumbel_argmax, imitation_loss, leave_one_out, policy_loss
+from riseq.model.inputs import SpanBatch
+from riseq.train.actions import (
+    code_ops,
+    find_repeated,
+    gumbel_argmax,
+    imitation_loss,
+    merge_spans,
+    policy_loss,
+    risk_loss,
+    take_scores,
+)
 
 EDITS = torch.tensor([[[0.7, 0.1, 0.1, 0.1], [0.2, 0.5, 0.2, 0.1]]]).log()
 PHRASES = torch.tensor([[0.25, 0.75]]).log()
 
 
+JOINT = torch.tensor(
+    [[[0.4, 0.3, 0.2, 0.1]] * 4, [[0.1, 0.2, 0.3, 0.4], [0.25] * 4, [0.7, 0.1, 0.1, 0.1], [0.25] * 4]]
+).log()[None]
+
+
 def test_policy_loss_is_the_weighted_sum_of_what_was_done() -> None:
-    ops, weights = torch.tensor([[0, 1]]), torch.tensor([[2.0, 0.5]])
-    loss = policy_loss(EDITS, ops, weights, PHRASES, torch.tensor([1]), torch.tensor([3.0]))
-    wanted = -(2.0 * math.log(0.7) + 0.5 * math.log(0.5) + 3.0 * math.log(0.75))
+    # Two draws of one state: [KEEP, DELETE] with a phrase, [KEEP, KEEP] without.
+    ops, weights = torch.tensor([[[0, 1]], [[0, 0]]]), torch.tensor([[[2.0, 0.5]], [[1.0, 0.0]]])
+    phrases = (torch.tensor([0]), torch.tensor([1]), torch.tensor([3.0]))
+    loss = policy_loss(EDITS, ops, weights, PHRASES, *phrases)
+    wanted = -(2.0 * math.log(0.7) + 0.5 * math.log(0.5) + 3.0 * math.log(0.75) + math.log(0.7))
     assert loss.item() == pytest.approx(wanted, rel=1e-6)
+
+
+def test_a_joint_policy_is_asked_by_the_operation_before() -> None:
+    ops = np.array([[[2, 0]], [[0, 3]]])
+    assert code_ops(ops, joint=False).tolist() == ops.tolist()
+    codes = code_ops(ops, joint=True)
+    assert codes.tolist() == [[[2, 8]], [[0, 3]]]
+    taken = take_scores(JOINT, torch.from_numpy(codes)).exp()
+    torch.testing.assert_close(taken, torch.tensor([[[0.2, 0.7]], [[0.4, 0.4]]]))
 
 
 def test_policy_loss_pushes_a_negative_reward_away() -> None:
     scores = torch.zeros(1, 1, 4, requires_grad=True)
     none = torch.zeros(0, dtype=torch.long)
-    policy_loss(
-        scores.log_softmax(-1), torch.tensor([[2]]), torch.tensor([[-1.0]]), torch.zeros(0, 2), none, torch.zeros(0)
-    ).backward()  # type: ignore[no-untyped-call]
+    loss = policy_loss(
+        scores.log_softmax(-1), torch.tensor([[[2]]]), torch.tensor([[[-1.0]]]), torch.zeros(0, 2), none, none, none
+    )
+    loss.backward()  # type: ignore[no-untyped-call]
     assert scores.grad is not None
     assert scores.grad.flatten().tolist() == pytest.approx([-0.25, -0.25, 0.75, -0.25])
 
 
-def test_each_sample_stands_against_the_mean_of_the_others() -> None:
-    rewards = torch.tensor([[1.0, 0.2], [0.0, 0.2], [0.5, 0.2]])
-    found = leave_one_out(rewards)
-    torch.testing.assert_close(found, torch.tensor([[0.75, 0.0], [-0.75, 0.0], [0.0, 0.0]]))
-    with pytest.raises(ValueError, match="two or more; got 1"):
-        leave_one_out(rewards[:1])
+def test_risk_is_the_mean_by_probability_of_what_is_counted() -> None:
+    scores = torch.tensor([[0.7, 0.1], [0.2, 0.1], [0.6, 0.8]]).log().requires_grad_()
+    closeness, out = (
+        torch.tensor([[1.0, 0.5], [0.0, 0.5], [0.0, 1.0]]),
+        torch.tensor([[False] * 2, [False] * 2, [True, False]]),
+    )
+    loss = risk_loss(scores, closeness, out)
+    assert loss.item() == pytest.approx(0.2 / 0.9 + 0.2 / 1.0 * 0.5, rel=1e-6)
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert scores.grad is not None
+    assert scores.grad[0, 0] < 0 < scores.grad[1, 0]  # what is closer than the others becomes likelier
+    assert scores.grad[2, 0] == 0
+    torch.testing.assert_close(scores.grad.sum(0), torch.zeros(2), atol=1e-6, rtol=0)
+
+
+def test_what_was_drawn_before_is_found() -> None:
+    rows = np.array([[[1, 2], [0, 0]], [[1, 2], [0, 1]], [[1, 1], [0, 0]], [[1, 1], [0, 1]]])
+    assert find_repeated(rows).T.tolist() == [[False, True, False, True], [False, False, True, True]]
+
+
+def test_spans_of_several_draws_are_scored_once() -> None:
+    first = SpanBatch(*np.array([[0, 1], [2, 1], [5, 3], [6, 4]]))
+    second = SpanBatch(*np.array([[1, 1], [1, 1], [3, 3], [5, 4]]))
+    spans, at = merge_spans([first, second])
+    assert [getattr(spans, name)[at].tolist() for name in SpanBatch.__slots__] == [
+        [0, 1, 1, 1],
+        [2, 1, 1, 1],
+        [5, 3, 3, 3],
+        [6, 4, 5, 4],
+    ]
+    assert len(spans.row_N) == 3
 
 
 def test_imitation_is_the_cross_entropy_over_real_words_and_spans() -> None:
-    taught = torch.tensor([[[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]])
+    taught = torch.zeros(1, 2, 4, 4)
+    taught[0, 0, 0, 0] = taught[0, 1, 0, 3] = 1.0
     real = torch.tensor([[True, False]])
     loss = imitation_loss(EDITS, taught, real, PHRASES, torch.tensor([[0.5, 0.5]]))
     assert loss.item() == pytest.approx(-math.log(0.7) - 0.5 * math.log(0.25) - 0.5 * math.log(0.75), rel=1e-6)
-
-
-def test_consistency_is_the_mean_of_both_divergences() -> None:
-    other = torch.tensor([[[0.25, 0.25, 0.25, 0.25], [0.2, 0.5, 0.2, 0.1]]]).log()
-    p, q = EDITS[0, 0], other[0, 0]
-    both = (p.exp() * (p - q)).sum() + (q.exp() * (q - p)).sum()
-    loss = consistency_loss(EDITS, other, torch.tensor([[True, True]]))
-    torch.testing.assert_close(loss, 0.5 * both)
-    assert consistency_loss(EDITS, other, torch.tensor([[False, True]])).item() == 0.0
+    both = imitation_loss(JOINT, taught, torch.tensor([[True, True]]), PHRASES, torch.tensor([[0.0, 0.0]]))
+    assert both.item() == pytest.approx(-math.log(0.4) - math.log(0.4), rel=1e-6)
 
 
 def test_gumbel_draws_follow_their_probabilities() -> None:

@@ -10,6 +10,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from riseq.core import chain_kernels
 from riseq.core import kernels as compiled
 from riseq.core.edits import Op
 from riseq.core.packed import Ints, Offsets, Packed
@@ -54,7 +55,10 @@ def sample_seeded(
     seeds: NDArray[np.uint64],
     method: Method = "dps",
 ) -> Sampled:
-    """Return drawn edits that turn each source into its target, a seed each; policies lie as the sources' values do."""
+    """Return drawn edits that turn each source into its target, a seed each; policies lie as the sources' values do.
+
+    A policy has four scores a word, or for a joint one four after each operation (``riseq.core.chain``).
+    """
     _check_policies(sources, targets, log_policies, method)
     if seeds.shape != (len(sources),) or seeds.dtype != np.uint64:
         raise ValueError(f"one uint64 seed a pair; got {seeds.shape} {seeds.dtype} for {len(sources)} pairs")
@@ -63,7 +67,8 @@ def sample_seeded(
     results = (np.empty(total, dtype=np.int8), start, end, np.empty(len(sources), dtype=np.bool_))
     arrays = (sources.values, sources.offsets, targets.values, targets.offsets)
     policies = np.ascontiguousarray(log_policies, dtype=np.float32)
-    compiled.sample(*arrays, policies, seeds, method == "dps", *results)
+    draw = chain_kernels.sample if policies.ndim == 3 else compiled.sample
+    draw(*arrays, policies, seeds, method == "dps", *results)
     return Sampled(*results)
 
 
@@ -146,7 +151,8 @@ def _check_policies(sources: Packed, targets: Packed, log_policies: NDArray[np.f
     _check_markers(targets)
     if method not in get_args(Method):
         raise ValueError(f"the method is one of {', '.join(get_args(Method))}; got {method!r}")
-    if log_policies.shape != (len(sources.values), 4):
-        raise ValueError(f"policies of shape {log_policies.shape}, expected {(len(sources.values), 4)}")
+    words = len(sources.values)
+    if log_policies.shape not in ((words, 4), (words, 4, 4)):
+        raise ValueError(f"policies of shape {log_policies.shape}, expected {(words, 4)} or {(words, 4, 4)}")
     if not log_policies.max(initial=0.0) < np.inf:  # a nan is not below anything
         raise ValueError("a policy holds log-probabilities, finite or -inf; got nan or inf")

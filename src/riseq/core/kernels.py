@@ -1,8 +1,8 @@
 """The kernels of the batch core, compiled by numba and parallel over the batch; ``riseq.core.batch`` is their door.
 
-This is the only module that imports numba. Pair ``k`` of a batch is ``a_values[a_offsets[k]:a_offsets[k + 1]]`` and the
-same of ``b``. Nothing is checked here: wrong bounds read foreign memory. Each pair is done by one thread from its own
-seed, so results do not depend on the number of threads. Kernels compile at their first call and are cached on disk.
+Only this module imports numba. Pair ``k`` of a batch is ``a_values[a_offsets[k]:a_offsets[k + 1]]`` and the same of
+``b``. Nothing is checked here: wrong bounds read foreign memory. Each pair is done by one thread from its own seed, so
+results do not depend on the number of threads. Kernels compile at their first call and are cached on disk.
 """
 
 from collections.abc import Callable
@@ -31,19 +31,19 @@ _SAFE = 300.0
 """Where no path's log-probability can reach this far from 0, neither M nor v ** 2 leaves the range of a float64."""
 
 
-def _kernel(function: Function) -> Function:
+def kernel(function: Function) -> Function:
     """Return ``function`` compiled, its ``prange`` loops parallel."""
     compiled: Function = njit(cache=True, nogil=True, parallel=True, error_model="numpy")(function)
     return compiled
 
 
-def _inner(function: Function) -> Function:
+def inner(function: Function) -> Function:
     """Return ``function`` compiled for use inside the kernels."""
     compiled: Function = njit(cache=True, nogil=True, error_model="numpy")(function)
     return compiled
 
 
-@_kernel
+@kernel
 def distances(a_values: Ints, a_offsets: Offsets, b_values: Ints, b_offsets: Offsets, found: Ints) -> None:
     """Write the Levenshtein distance of each pair into ``found``."""
     count = len(found)
@@ -70,7 +70,7 @@ def distances(a_values: Ints, a_offsets: Offsets, b_values: Ints, b_offsets: Off
                 found[k] = _distance_by_rows(a_values, a_start, m, b_values, b_start, n, row)
 
 
-@_inner
+@inner
 def _longest(offsets: Offsets, first: int, last: int) -> int:
     """Return the length of the longest sequence from ``first`` up to ``last``."""
     longest = 0
@@ -79,7 +79,7 @@ def _longest(offsets: Offsets, first: int, last: int) -> int:
     return longest
 
 
-@_inner
+@inner
 def _distance_by_bits(a: Ints, a_start: int, m: int, b: Ints, b_start: int, n: int) -> int:
     """Return the distance by the bit-vector recursion of Myers and Hyyrö: a column of the table in two words."""
     one = np.uint64(1)
@@ -106,7 +106,7 @@ def _distance_by_bits(a: Ints, a_start: int, m: int, b: Ints, b_start: int, n: i
     return score
 
 
-@_inner
+@inner
 def _distance_by_rows(a: Ints, a_start: int, m: int, b: Ints, b_start: int, n: int, row: Ints) -> int:
     """Return the distance by one row of the table, where both sequences are longer than a machine word."""
     for j in range(n + 1):
@@ -124,7 +124,7 @@ def _distance_by_rows(a: Ints, a_start: int, m: int, b: Ints, b_start: int, n: i
     return int(row[n])
 
 
-@_inner
+@inner
 def _is_safe(policy: Policy, target_length: int) -> bool:
     """Return whether no path of this pair can leave the range in which plain arithmetic is exact."""
     total, insert = 0.0, 0.0
@@ -141,7 +141,7 @@ def _is_safe(policy: Policy, target_length: int) -> bool:
     return total + target_length * insert < _SAFE
 
 
-@_inner
+@inner
 def _fill_plain(a: Ints, b: Ints, policy: Policy, table: Floats, odds: Floats, dps: bool) -> None:
     """Write M (Eq. 8, 9) into ``table``, row by row, in plain arithmetic, and the policy's own odds into ``odds``."""
     width = len(b)
@@ -170,7 +170,7 @@ def _fill_plain(a: Ints, b: Ints, policy: Policy, table: Floats, odds: Floats, d
             corner = above
 
 
-@_inner
+@inner
 def _fill_log(a: Ints, b: Ints, policy: Policy, table: Floats, dps: bool) -> None:
     """Write log M into ``table``, row by row: slower, and right however small M gets."""
     width = len(b)
@@ -197,8 +197,8 @@ def _fill_log(a: Ints, b: Ints, policy: Policy, table: Floats, dps: bool) -> Non
             table[here] = peak + np.log((x * x + y * y + z * z) / total if dps else total)
 
 
-@_inner
-def _uniform(state: np.uint64) -> float:
+@inner
+def uniform(state: np.uint64) -> float:
     """Return a number in [0, 1) from a state of SplitMix64."""
     z = state
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -207,7 +207,7 @@ def _uniform(state: np.uint64) -> float:
     return np.float64(z >> np.uint64(11)) * 2.0**-53
 
 
-@_inner
+@inner
 def _walk_back(
     a: Ints,
     b: Ints,
@@ -240,7 +240,7 @@ def _walk_back(
             else:
                 x, y, z = odds[i, _DELETE] * above, odds[i, _INSERT] * left, odds[i, _SUBSTITUTE] * corner
             state += np.uint64(0x9E3779B97F4A7C15)
-            point = _uniform(state) * (x + y + z)
+            point = uniform(state) * (x + y + z)
             # Rounding may put the point on the far edge; a move without mass is not taken even then.
             if point < x:
                 op = _DELETE
@@ -260,7 +260,7 @@ def _walk_back(
     start[0] = 1
 
 
-@_inner
+@inner
 def _merge(ops: Codes, start: Offsets, end: Offsets, shift: int) -> None:
     """Turn each row's leaving move and slice into merged edits, as ``edits.merge`` does; ``shift`` moves the slices.
 
@@ -291,7 +291,7 @@ def _merge(ops: Codes, start: Offsets, end: Offsets, shift: int) -> None:
         i = after
 
 
-@_kernel
+@kernel
 def sample(
     a_values: Ints,
     a_offsets: Offsets,
@@ -338,7 +338,7 @@ def sample(
                 _merge(ops[low:high], start[low:high], end[low:high], b_low)
 
 
-@_inner
+@inner
 def _hash(values: Ints, start: int, end: int) -> np.uint64:
     """Return a 64-bit hash of ``values[start:end]``."""
     mixed = np.uint64(end - start)
@@ -348,14 +348,14 @@ def _hash(values: Ints, start: int, end: int) -> np.uint64:
     return mixed
 
 
-@_kernel
+@kernel
 def hashes(values: Ints, start: Offsets, end: Offsets, found: Hashes) -> None:
     """Write the hash of each slice into ``found``."""
     for k in prange(len(found)):
         found[k] = _hash(values, start[k], end[k])
 
 
-@_kernel
+@kernel
 def lookup(
     words: Ints, start: Offsets, end: Offsets, known: Ints, edges: Offsets, hashes: Hashes, ids: Offsets, found: Offsets
 ) -> None:
@@ -377,7 +377,7 @@ def lookup(
             at += 1
 
 
-@_kernel
+@kernel
 def apply(
     a_values: Ints, a_offsets: Offsets, ops: Codes, words: Ints, start: Offsets, end: Offsets, made: Ints, ends: Offsets
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from riseq.core.edits import Op
 from riseq.model.inputs import Condition
@@ -29,6 +30,8 @@ class NetworkConfig:
     dropout: float = 0.1
     conditioned: bool = False
     """Whether it is told which words may go (``riseq.model.inputs.Condition``)."""
+    joint: bool = False
+    """Whether an operation's score depends on the operation before it (``riseq.core.chain``)."""
 
 
 class Inputs(NamedTuple):
@@ -63,19 +66,27 @@ class RiseNetwork(nn.Module):
         if self.conditions is not None:
             nn.init.zeros_(self.conditions.weight)
         self.edit_head = nn.Linear(backbone.hidden, len(Op))
+        self.transitions = nn.Linear(backbone.hidden, len(Op) ** 2) if config.joint else None
+        if self.transitions is not None:  # at first independent
+            nn.init.zeros_(self.transitions.weight)
+            nn.init.zeros_(self.transitions.bias)
         self.decoder = nn.ModuleList(Layer(backbone, config.dropout, cross=True) for _ in range(config.decoder_layers))
         self.span_positions = nn.Embedding(MAX_SPAN_PIECES + 1, backbone.hidden)
         self.span_norm = nn.LayerNorm(backbone.hidden, backbone.norm_eps)
         self.span_dropout = nn.Dropout(config.dropout)
         self.phrase_head = nn.Linear(backbone.hidden, config.phrases)
         self.register_buffer("marker_mask", torch.zeros(len(Op)), persistent=False)
+        self.register_buffer("neighbour_mask", torch.zeros(len(Op), len(Op)), persistent=False)
         self.reset_buffers()
 
     def reset_buffers(self) -> None:
-        """Fill what is not stored: the marker is only kept or inserted after."""
+        """Fill what is not stored: the marker is only kept or inserted after; what goes is one kind of run."""
         self.marker_mask: Tensor
+        self.neighbour_mask: Tensor
         self.marker_mask.zero_()
         self.marker_mask[[Op.DELETE, Op.SUBSTITUTE]] = -1e4
+        self.neighbour_mask.zero_()
+        self.neighbour_mask[[Op.DELETE, Op.SUBSTITUTE], [Op.SUBSTITUTE, Op.DELETE]] = -1e4
 
     def encode(self, inputs: Inputs) -> Tensor:
         """Return the states of every piece, [B, L, D]."""
@@ -87,13 +98,21 @@ class RiseNetwork(nn.Module):
         return None if self.conditions is None else self.conditions(condition_B)[:, None, :]
 
     def score_edits(self, states_BLD: Tensor, firsts_BW: Tensor) -> Tensor:
-        """Return log-probabilities [B, W, 4] in the Op order, read at each word's first piece."""
+        """Return log-probabilities [B, W, 4] in the Op order, read at each word's first piece.
+
+        Those of a joint policy are [B, W, 4, 4]: after each operation of the word before.
+        """
         index = firsts_BW[:, :, None].expand(-1, -1, states_BLD.shape[2])
-        scores_BWE = self.edit_head(states_BLD.gather(1, index)).float()
-        marker = torch.zeros_like(scores_BWE[:1, :, :1])
-        marker[:, 0] = 1.0  # the marker is only kept or inserted after
-        scores: Tensor = (scores_BWE + marker * self.marker_mask).log_softmax(-1)
-        return scores
+        states_BWD = states_BLD.gather(1, index)
+        scores = self.edit_head(states_BWD).float()
+        marker = torch.zeros_like(scores[:1, :, :1])
+        marker[:, 0] = 1.0
+        scores = scores + marker * self.marker_mask
+        if self.transitions is not None:
+            pairs = self.transitions(states_BWD).float().unflatten(-1, (len(Op), len(Op)))
+            scores = scores[:, :, None] + pairs + self.neighbour_mask
+        found: Tensor = scores.log_softmax(-1)
+        return found
 
     def score_phrases(self, inputs: Inputs, states_BLD: Tensor, spans: Spans) -> Tensor:
         """Return the phrase vocabulary's log-probabilities for each span, [N, P]."""
@@ -142,11 +161,11 @@ class Ensemble(nn.Module):
 
     @torch.no_grad()
     def teach(self, inputs: Inputs, spans: Spans) -> tuple[Tensor, Tensor]:
-        """Return the mean probabilities of edits [B, W, 4] and of the spans' phrases [N, P]."""
+        """Return the mean probabilities of neighbouring edits [B, W, 4, 4] and of the spans' phrases [N, P]."""
         edits, phrases = [], []
         for network, seen in self._members(inputs):
             encoded = network.encode(seen)
-            edits.append(network.score_edits(encoded, seen.firsts_BW).exp())
+            edits.append(pair_probabilities(network.score_edits(encoded, seen.firsts_BW)))
             phrases.append(network.score_phrases(seen, encoded, spans).exp())
         return torch.stack(edits).mean(0), torch.stack(phrases).mean(0)
 
@@ -163,6 +182,17 @@ class Ensemble(nn.Module):
         """Return the log of the mean probabilities of phrases."""
         members = zip(self._members(inputs), states, strict=True)
         return _log_mean([network.score_phrases(seen, s, spans) for (network, seen), s in members])
+
+
+def pair_probabilities(scores: Tensor) -> Tensor:
+    """Return how likely each operation is after each, [B, W, 4, 4], by scores [B, W, 4] or [B, W, 4, 4]."""
+    odds_BWPE = (scores if scores.ndim == 4 else scores[:, :, None].expand(-1, -1, len(Op), -1)).exp()
+    before_BP = functional.one_hot(torch.zeros_like(odds_BWPE[:, 0, 0, 0], dtype=torch.long), len(Op)).to(odds_BWPE)
+    pairs = []
+    for word in range(odds_BWPE.shape[1]):
+        pairs.append(before_BP[:, :, None] * odds_BWPE[:, word])
+        before_BP = pairs[-1].sum(1)
+    return torch.stack(pairs, dim=1)
 
 
 def _log_mean(scores: list[Tensor]) -> Tensor:

@@ -1,5 +1,6 @@
 """What a policy does with a batch of states, what that earns (Eq. 7), and the losses that follow (Eq. 4)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -102,24 +103,59 @@ def scale_rewards(weights: Floats, sources: Packed, targets: Packed, floor: floa
     return weights if floor is None else np.maximum(weights, floor)
 
 
-def draw_epsilon(log_policies: Scores, markers: Index, epsilon: float, seed: int) -> Ops:
-    """Return the policy's best edit at each word, or with probability ``epsilon`` any edit it may have there (-DPS)."""
-    rng = np.random.default_rng(seed)
-    best = log_policies.argmax(1).astype(np.int8)
-    anything = rng.integers(0, len(Op), size=len(best)).astype(np.int8)
-    anything[markers] = np.where(anything[markers] % 2 == 0, Op.KEEP, Op.INSERT)
-    return np.where(rng.random(len(best)) < epsilon, anything, best).astype(np.int8)
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """What a loss needs of some draws of each state: dimensions L draws, B states, W words, N phrases of all draws."""
+
+    codes_LBW: Index
+    """Where the operation stands in a word's scores."""
+    weights_LBW: Scores
+    spans: SpanBatch
+    """The different spans of all draws."""
+    at_N: Index
+    """The span of each phrase."""
+    chosen_N: Index
+    weights_N: Scores
 
 
-def credited_spans(batch: Batch, ops_BW: Index, actions: Actions, offsets: Index) -> tuple[SpanBatch, Index, Scores]:
-    """Return the spans whose phrase the vocabulary has, their phrases, and their states' weights."""
-    spans = find_spans(batch, ops_BW)
-    phrases = actions.phrases[offsets[spans.row_N] + spans.word_N]
-    known = np.flatnonzero(phrases >= 0)
-    if not len(known):
-        return unweighted_span(batch), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.float32)
-    spans = SpanBatch(spans.row_N[known], spans.word_N[known], spans.start_N[known], spans.end_N[known])
-    return spans, phrases[known], actions.weights[spans.row_N].astype(np.float32)
+def give_credit(batch: Batch, draws: Sequence[Actions], offsets: Index, joint: bool) -> Credit:
+    """Return the credit of ``draws``, each a sample of all states of ``batch``, whose words lie at ``offsets``."""
+    real = batch.real_BW[:, :-1]
+    ops_LBW = np.zeros((len(draws), *real.shape), dtype=np.int64)
+    weights_LBW = np.zeros(ops_LBW.shape, dtype=np.float32)
+    found, chosen, weights = [], [], []
+    for number, taken in enumerate(draws):
+        ops_LBW[number, real] = taken.ops
+        weights_LBW[number, real] = np.where(taken.lost, 0.0, np.repeat(taken.weights, batch.words_B))
+        spans = find_spans(batch, ops_LBW[number])
+        phrases = taken.phrases[offsets[spans.row_N] + spans.word_N]
+        known = np.flatnonzero(phrases >= 0)
+        found.append(SpanBatch(spans.row_N[known], spans.word_N[known], spans.start_N[known], spans.end_N[known]))
+        chosen.append(phrases[known])
+        weights.append(taken.weights[found[-1].row_N])
+    if not any(len(one) for one in chosen):
+        found, chosen, weights = [unweighted_span(batch)], [np.zeros(1, dtype=np.int64)], [np.zeros(1)]
+    spans, at_N = merge_spans(found)
+    chosen_N, weights_N = np.concatenate(chosen), np.concatenate(weights)
+    codes_LBW = code_ops(ops_LBW, joint)
+    share = np.float32(1 / len(draws))
+    return Credit(codes_LBW, weights_LBW * share, spans, at_N, chosen_N, weights_N.astype(np.float32) * share)
+
+
+def code_ops(ops_LBW: Index, joint: bool) -> Index:
+    """Return where each operation stands in its word's scores: by the operation before it too where they are joint."""
+    if not joint:
+        return ops_LBW
+    codes = ops_LBW.copy()
+    codes[..., 1:] += len(Op) * ops_LBW[..., :-1]
+    return codes
+
+
+def merge_spans(found: Sequence[SpanBatch]) -> tuple[SpanBatch, Index]:
+    """Return the different spans of several batches, and for each of theirs in turn where it is among these."""
+    columns = [np.concatenate([getattr(one, name) for one in found]) for name in SpanBatch.__slots__]
+    different, at = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+    return SpanBatch(*np.ascontiguousarray(different.T)), at.reshape(-1)
 
 
 def unweighted_span(batch: Batch) -> SpanBatch:
@@ -129,43 +165,55 @@ def unweighted_span(batch: Batch) -> SpanBatch:
 
 
 def policy_loss(
-    edits_BWE: Tensor, ops_BW: Tensor, weights_BW: Tensor, phrases_NP: Tensor, chosen_N: Tensor, weights_N: Tensor
+    edits: Tensor,
+    codes_LBW: Tensor,
+    weights_LBW: Tensor,
+    phrases_UP: Tensor,
+    at_N: Tensor,
+    chosen_N: Tensor,
+    weights_N: Tensor,
 ) -> Tensor:
-    """Return -sum r (log pi_e(a_e) + log pi_p(a_p)); weights are 0 at padding and where there is no credit."""
-    edit = edits_BWE.gather(2, ops_BW[:, :, None]).squeeze(2)
-    loss = -(edit * weights_BW).sum()
-    if len(chosen_N):
-        phrase = phrases_NP.gather(1, chosen_N[:, None]).squeeze(1)
-        loss = loss - (phrase * weights_N).sum()
-    return loss
+    """Return -sum r (log pi_e(a_e) + log pi_p(a_p)); weights are 0 at padding and where there is no credit.
+
+    The phrase ``chosen_N`` stands at span ``at_N`` of those that have scores ``phrases_UP``.
+    """
+    loss = -(take_scores(edits, codes_LBW) * weights_LBW).sum()
+    return loss - (phrases_UP[at_N, chosen_N] * weights_N).sum()
+
+
+def take_scores(edits: Tensor, codes_LBW: Tensor) -> Tensor:
+    """Return the scores of operations by their codes (``code_ops``)."""
+    flat = edits.flatten(2)
+    return flat[None].expand(len(codes_LBW), -1, -1, -1).gather(3, codes_LBW[..., None]).squeeze(3)
 
 
 def imitation_loss(
-    edits_BWE: Tensor, taught_BWE: Tensor, real_BW: Tensor, phrases_NP: Tensor, taught_NP: Tensor
+    edits: Tensor, taught_BWPE: Tensor, real_BW: Tensor, phrases_UP: Tensor, taught_UP: Tensor
 ) -> Tensor:
     """Return the cross-entropy against a teacher's probabilities, summed over real words and spans."""
-    loss = -((taught_BWE * edits_BWE).sum(-1) * real_BW).sum()
-    return loss - (taught_NP * phrases_NP).sum()
+    edits_BWPE = edits if edits.ndim == 4 else edits[:, :, None]
+    loss = -((taught_BWPE * edits_BWPE).sum((-1, -2)) * real_BW).sum()
+    return loss - (taught_UP * phrases_UP).sum()
 
 
-def consistency_loss(first_BWE: Tensor, second_BWE: Tensor, real_BW: Tensor) -> Tensor:
-    """Return the two-sided Kullback-Leibler divergence of two passes with different dropout, summed over real words."""
-    difference = first_BWE - second_BWE
-    gap = (first_BWE.exp() - second_BWE.exp()) * difference
-    return 0.5 * (gap.sum(-1) * real_BW).sum()
+def risk_loss(scores_KB: Tensor, closeness_KB: Tensor, out_KB: Tensor) -> Tensor:
+    """Return the expected risk, 1 - closeness, over K outputs of each state, summed over the states.
 
+    Each output counts by its probability among those that are not ``out`` (Shen et al., 2016).
 
-def leave_one_out(rewards_KB: Tensor) -> Tensor:
-    """Return each sample's reward less the mean of the others of its state.
-
-    >>> leave_one_out(torch.tensor([[1.0], [0.0], [0.5]])).squeeze(1).tolist()
-    [0.75, -0.75, 0.0]
+    >>> scores, closeness, out = torch.tensor([[0.0, 0.0, 9.0], [1.0, 0.5, 0.0], [0, 0, 1]])[..., None]
+    >>> risk_loss(scores, closeness, out.bool()).item()
+    0.25
     """
-    samples = rewards_KB.shape[0]
-    if samples < 2:
-        raise ValueError(f"a baseline from the other samples needs two or more; got {samples}")
-    others = (rewards_KB.sum(0, keepdim=True) - rewards_KB) / (samples - 1)
-    return rewards_KB - others
+    return ((1 - closeness_KB) * scores_KB.masked_fill(out_KB, -torch.inf).softmax(0)).sum()
+
+
+def find_repeated(rows_KBW: Index) -> NDArray[np.bool_]:
+    """Return which of the K rows of each state are like an earlier one of it, [K, B]."""
+    same_KKB = (rows_KBW[:, None] == rows_KBW[None]).all(-1)
+    earlier = np.tri(len(rows_KBW), k=-1, dtype=np.bool_)
+    repeated: NDArray[np.bool_] = (same_KKB & earlier[:, :, None]).any(1)
+    return repeated
 
 
 def gumbel_argmax(log_probabilities: Tensor, generator: torch.Generator | None = None) -> Tensor:

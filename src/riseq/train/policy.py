@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from riseq.core.batch import PhraseIndex, index_phrases
+from riseq.core.chain import best_path
 from riseq.core.packed import Packed, pack
 from riseq.model.checkpoint import load_trained
 from riseq.model.inputs import Batch, SpanBatch, collate, find_spans, take_ragged
@@ -90,14 +91,15 @@ class Policy:
             inputs = self.send(batch)
             with autocast(self.device):
                 encoded = self.network.encode(inputs)
-                best_BW = self.network.score_edits(encoded, inputs.firsts_BW).argmax(-1).cpu().numpy()
+                edits = self.network.score_edits(encoded, inputs.firsts_BW).float().cpu().numpy()
+                real = batch.real_BW[:, :-1]
+                best_BW = best_path(edits if edits.ndim == 4 else edits[:, :, None], real)
                 spans = find_spans(batch, best_BW)
                 best_N = np.zeros(0, dtype=np.int64)
                 if len(spans.row_N):
                     scores_NP = self.network.score_phrases(inputs, encoded, self.send_spans(spans))
                     best_N = scores_NP.argmax(-1).cpu().numpy()
             at = states.words.offsets[index]
-            real = batch.real_BW[:, :-1]
             ops[(at[:, None] + np.arange(real.shape[1])[None, :])[real]] = best_BW[real]
             phrases[at[spans.row_N] + spans.word_N] = best_N
         return ops, phrases

@@ -10,10 +10,12 @@ from typing import Any, ClassVar
 import numba
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from riseq.core import batch as core
+from riseq.core import chain
+from riseq.core.closeness import measure_closeness
+from riseq.core.edits import Op
 from riseq.core.packed import Interner, Packed
 from riseq.core.phrases import PhraseVocabulary
 from riseq.model.backbone import initialise, load_backbone
@@ -22,7 +24,7 @@ from riseq.model.inputs import Batch, ContextWindow, SpanBatch, find_spans
 from riseq.model.network import Inputs, NetworkConfig, RiseNetwork, pick_device
 from riseq.text.pieces import Pieces
 from riseq.train import actions
-from riseq.train.actions import Actions, Floats, Index, Scores, Seeds
+from riseq.train.actions import Actions, Floats, Index, Scores, Seeds, reach
 from riseq.train.corpus import MAX_WORDS, Lexicon, StatePool, States, build_corpus, cut_batches, load_corpus, take_rows
 from riseq.train.mixture import gather_pairs
 from riseq.train.policy import GraphedEncoder, Policy, load_ensemble, predict_passes
@@ -55,8 +57,9 @@ class Forward:
     part: MicroBatch
     inputs: Inputs
     encoded: Tensor
-    edits_BWE: Tensor
-    host_BWE: Tensor
+    edits: Tensor
+    """[B, W, 4], or of a joint policy [B, W, 4, 4]."""
+    host: Tensor
     arrived: torch.cuda.Event | None
 
 
@@ -90,7 +93,7 @@ class RiseTask:
         self.graphs: list[GraphedEncoder] = []
         if settings.graphs and self.device.type == "cuda":
             # One a micro-batch: each has its activations in memory until its own backward pass.
-            rows = settings.batch // settings.micro_batches * (2 if settings.consistency else 1)
+            rows = settings.batch // settings.micro_batches
             self.graphs = [GraphedEncoder(self.network.encoder, rows) for _ in range(settings.micro_batches)]
         self._buffers, self._turn = [torch.empty(0)] * (settings.micro_batches + 1), 0
         self.log = StepLog()
@@ -128,7 +131,7 @@ class RiseTask:
         if epoch in (0, settings.frozen_epochs):
             for graphs in self.graphs:
                 graphs.captured.clear()  # what is trained has changed
-        self.polish = epoch >= settings.epochs - settings.polish_epochs
+        self.lowers_risk = epoch >= settings.epochs - settings.risk_epochs
         return len(batches), self._micro_batches(states, batches, seeds)
 
     def _micro_batches(self, states: States, batches: list[Index], seeds: list[Seeds]) -> Iterator[Parts]:
@@ -139,12 +142,10 @@ class RiseTask:
             mine = np.arange(len(index))[self.processes.share(len(index))]
             split = [rows for rows in np.array_split(mine, settings.micro_batches) if len(rows)]
             parts = [self._prepare(states, index[rows], drawn[rows], gold) for rows in split]
-            yield parts, len(index) * (2 if settings.consistency else 1)
+            yield parts, len(index)
 
     def _prepare(self, states: States, index: Index, seeds: Seeds, gold: Actions | None) -> MicroBatch:
-        """Return the states at ``index``; under a consistency term each stands twice, for two dropout masks."""
-        if self.settings.consistency:
-            index, seeds = np.concatenate([index] * 2), np.concatenate([seeds, seeds + np.uint64(1)])
+        """Return the states at ``index``, ready for the network."""
         known = None if gold is None else actions.take_actions(gold, states.words.offsets, index)
         states = states.take(index)
         targets = take_rows(self.corpus.targets, states.example)
@@ -193,51 +194,44 @@ class RiseTask:
         if forward.arrived is not None:
             forward.arrived.synchronize()
         began = time.perf_counter()
-        real = part.batch.real_BW[:, :-1]
-        taken = self._act(part, forward.host_BWE.numpy()[real])
-        rewards = taken.weights
-        ops_BW = np.zeros(real.shape, dtype=np.int64)
-        ops_BW[real] = taken.ops
-        spans, chosen, span_weights = actions.credited_spans(part.batch, ops_BW, taken, part.states.words.offsets)
-        weights_BW = np.zeros(real.shape, dtype=np.float32)
-        weights_BW[real] = np.where(taken.lost, 0.0, np.repeat(taken.weights, part.batch.words_B))
+        draws = self._act(forward)
+        credit = actions.give_credit(part.batch, draws, part.states.words.offsets, settings.joint)
         log.sampling_s += time.perf_counter() - began
+        put = policy.put
         with autocast(self.device):
-            if settings.method == "epsilon":
-                loss, rewards = self._explore(forward, ops_BW)
-            else:
-                phrases = self._score_phrases(forward, spans)
-                edits, put = forward.edits_BWE, policy.put
-                loss = actions.policy_loss(edits, put(ops_BW), put(weights_BW), phrases, put(chosen), put(span_weights))
-                if self.teacher is not None and settings.distill:
-                    taught, taught_phrases = self.teacher.teach(forward.inputs, policy.send_spans(spans))
-                    soft = actions.imitation_loss(edits, taught, put(real), phrases, taught_phrases)
-                    loss = (1 - settings.distill) * loss + settings.distill * soft
-            if settings.consistency:
-                half = len(part.states) // 2
-                pair = forward.edits_BWE[:half], forward.edits_BWE[half:]
-                loss = loss + settings.consistency * actions.consistency_loss(*pair, policy.put(real[:half]))
-            if self.polish:
-                loss = settings.polish_mix * loss + self._polish_loss(forward, real)
+            phrases = self._score_phrases(forward, credit.spans)
+            edits, at = (put(credit.codes_LBW), put(credit.weights_LBW)), put(credit.at_N)
+            loss = actions.policy_loss(forward.edits, *edits, phrases, at, put(credit.chosen_N), put(credit.weights_N))
+            if self.teacher is not None and settings.distill:
+                taught, taught_phrases = self.teacher.teach(forward.inputs, policy.send_spans(credit.spans))
+                real = put(part.batch.real_BW[:, :-1])
+                soft = actions.imitation_loss(forward.edits, taught, real, phrases, taught_phrases)
+                loss = (1 - settings.distill) * loss + settings.distill * soft
+            if self.lowers_risk:
+                loss = settings.risk_mix * loss + (1 - settings.risk_mix) * self._find_risk(forward, draws[0])
         (loss / total).backward()  # type: ignore[no-untyped-call]
         log.losses.append(loss.detach())
-        log.rewards += float(rewards.sum())
-        log.edits += int(np.count_nonzero(taken.ops))
-        log.words += len(taken.ops)
+        log.rewards += sum(float(taken.weights.sum()) for taken in draws) / len(draws)
+        log.edits += int(np.count_nonzero(draws[0].ops))
+        log.words += len(draws[0].ops)
         log.states += len(part.states)
         log.weight += len(part.states)
 
-    def _act(self, part: MicroBatch, packed: Scores) -> Actions:
-        settings, index = self.settings, self.policy.index
+    def _act(self, forward: Forward) -> list[Actions]:
+        """Return the draws of each state that are learnt from."""
+        part, settings = forward.part, self.settings
         if part.gold is not None:
-            return part.gold
+            return [part.gold]
         if settings.method == "epsilon":
-            markers = part.states.words.offsets[:-1]
-            ops = actions.draw_epsilon(packed, markers, settings.epsilon, int(part.seeds[0]))
-            nothing = np.full(len(ops), -1, dtype=np.int64)
-            return Actions(ops, nothing, np.ones(len(part.states)), np.zeros(len(ops), dtype=np.bool_))
-        drawn = actions.draw_guided(part.states.words, part.targets, packed, part.seeds, index, settings.sampler)
-        return replace(drawn, weights=self._scale(drawn.weights, part))
+            return [self._explore(forward, number) for number in range(settings.samples)]
+        packed = forward.host.numpy()[part.batch.real_BW[:, :-1]]
+        states, index = part.states.words, self.policy.index
+        draws = []
+        for number in range(settings.samples):
+            seeds = part.seeds + np.uint64(number)
+            drawn = actions.draw_guided(states, part.targets, packed, seeds, index, settings.sampler)
+            draws.append(replace(drawn, weights=self._scale(drawn.weights, part)))
+        return draws
 
     def _scale(self, rewards: Floats, part: MicroBatch) -> Floats:
         bounded = self.settings.reward_scale == "bounded"
@@ -246,59 +240,79 @@ class RiseTask:
     def _score_phrases(self, forward: Forward, spans: SpanBatch) -> Tensor:
         return self.network.score_phrases(forward.inputs, forward.encoded, self.policy.send_spans(spans))
 
-    def _explore(self, forward: Forward, ops_BW: Index) -> tuple[Tensor, Floats]:
-        """Return the loss and the rewards of edits drawn without a target in sight, phrases likewise (-DPS)."""
+    def _explore(self, forward: Forward, number: int) -> Actions:
+        """Return edits and phrases drawn without a target in sight (-DPS): the best, or anything now and then."""
         part, index, settings = forward.part, self.policy.index, self.settings
+        rng = np.random.default_rng(int(part.seeds[0]) + number)
+        real, words = part.batch.real_BW[:, :-1], part.states.words
+        scores_BWPE = _as_chain(forward.host)
+        ops_BW = chain.draw(scores_BWPE, rng, 1, settings.epsilon)[0] * real
         spans = find_spans(part.batch, ops_BW)
-        if not len(spans.row_N):
-            spans = actions.unweighted_span(part.batch)
-        scores = self._score_phrases(forward, spans)
-        best = scores.detach().argmax(-1).cpu().numpy()
-        rng = np.random.default_rng(int(part.seeds[0]) + 1)
-        anything = rng.integers(0, len(index.phrases), size=len(best))
-        chosen = np.where(rng.random(len(best)) < settings.epsilon, anything, best).astype(np.int64)
-        real = part.batch.real_BW[:, :-1]
         ops = ops_BW[real].astype(np.int8)
         phrases = np.full(len(ops), -1, dtype=np.int64)
-        wanted = ops_BW[spans.row_N, spans.word_N] != 0
-        phrases[(part.states.words.offsets[spans.row_N] + spans.word_N)[wanted]] = chosen[wanted]
-        gain = self._scale(actions.reward(part.states.words, part.targets, ops, phrases, index), part)
-        weights = (gain[:, None] * real).astype(np.float32)
-        span_weights = np.where(wanted, gain[spans.row_N], 0.0).astype(np.float32)
-        edits, put = forward.edits_BWE, self.policy.put
-        loss = actions.policy_loss(edits, put(ops_BW), put(weights), scores, put(chosen), put(span_weights))
-        return loss, gain
+        if len(spans.row_N):
+            with torch.no_grad():
+                best = self._score_phrases(forward, spans).argmax(-1).cpu().numpy()
+            anything = rng.integers(0, len(index.phrases), size=len(best))
+            chosen = np.where(rng.random(len(best)) < settings.epsilon, anything, best)
+            phrases[words.offsets[spans.row_N] + spans.word_N] = chosen
+        rewards = actions.reward(words, part.targets, ops, phrases, index)
+        nothing = 1.0 / (1.0 + core.distances(words, part.targets))  # Eq. 7 for no edit
+        weights = self._scale(rewards - nothing if settings.above_nothing else rewards, part)
+        spared = np.zeros(len(ops), dtype=np.bool_)
+        if settings.above_nothing:
+            # What was kept has no part in the difference. What lost by it is unlearnt as often as the policy itself
+            # would do it: else random draws alone would push whatever is rare further down for ever.
+            codes_BW1 = actions.code_ops(ops_BW, settings.joint)[:, :, None]
+            odds = np.exp(np.take_along_axis(scores_BWPE.reshape(*real.shape, -1), codes_BW1, 2)[:, :, 0][real])
+            spared = (ops == Op.KEEP) | ((np.repeat(weights, part.batch.words_B) < 0) & (rng.random(len(ops)) > odds))
+        return Actions(ops, phrases, weights, spared)
 
-    def _polish_loss(self, forward: Forward, real: NDArray[np.bool_]) -> Tensor:
-        """Return the policy-gradient loss of the policy's own samples, each against the others of its state.
+    def _find_risk(self, forward: Forward, guided: Actions) -> Tensor:
+        """Return the risk of outputs of each state: the ``guided`` one, the policy's best, and draws from it."""
+        part, policy, count, joint = forward.part, self.policy, self.settings.risk_samples, self.settings.joint
+        real, words = part.batch.real_BW[:, :-1], part.states.words
+        rng, scores_BWPE = np.random.default_rng(int(part.seeds[0]) + 2), _as_chain(forward.host)
+        ops_KBW = np.zeros((count, *real.shape), dtype=np.int64)
+        ops_KBW[0, real] = guided.ops
+        ops_KBW[1] = chain.best_path(scores_BWPE, real)
+        ops_KBW[2:] = chain.draw(scores_BWPE, rng, count - 2) * real
+        found = [find_spans(part.batch, ops_BW) for ops_BW in ops_KBW]
+        sample_N = np.repeat(np.arange(count), [len(spans.row_N) for spans in found])
+        row_N, word_N = (np.concatenate([getattr(spans, name) for spans in found]) for name in ("row_N", "word_N"))
+        phrases_KBW = np.full(ops_KBW.shape, -1, dtype=np.int64)
+        scores_KB = actions.take_scores(forward.edits, policy.put(actions.code_ops(ops_KBW, joint)))
+        scores_KB = (scores_KB * policy.put(real)).sum(-1)
+        if len(row_N):
+            spans, at_N = actions.merge_spans(found)
+            scores_UP, at = self._score_phrases(forward, spans), policy.put(at_N)
+            drawn_N = actions.gumbel_argmax(scores_UP.detach()[at])
+            chosen_N = torch.where(policy.put(sample_N == 1), scores_UP.detach().argmax(-1)[at], drawn_N).cpu().numpy()
+            known = guided.phrases[words.offsets[row_N] + word_N]
+            chosen_N = np.where(sample_N == 0, known, chosen_N)
+            phrases_KBW[sample_N, row_N, word_N] = chosen_N
+            flat = policy.put(sample_N * len(real) + row_N)
+            taken_N = scores_UP[at, policy.put(chosen_N.clip(0))]
+            scores_KB = scores_KB + scores_KB.new_zeros(scores_KB.numel()).index_add(0, flat, taken_N).view_as(
+                scores_KB
+            )
+        every = np.tile(np.arange(len(real)), count)
+        made = reach(
+            take_rows(words, every),
+            ops_KBW[:, real].ravel().astype(np.int8),
+            phrases_KBW[:, real].ravel(),
+            policy.index,
+        )
+        closeness = measure_closeness(made, take_rows(part.targets, every)).reshape(count, -1)
+        out_KB = actions.find_repeated(np.concatenate([ops_KBW, phrases_KBW], axis=2))
+        out_KB[0] |= np.bincount(np.repeat(np.arange(len(real)), part.batch.words_B), guided.lost, len(real)) > 0
+        return actions.risk_loss(scores_KB, policy.put(closeness.astype(np.float32)), policy.put(out_KB))
 
-        The reward is the first factor of Eq. 7, 1 / (1 + LD(y^(t+1), y*)).
-        """
-        part, policy, samples = forward.part, self.policy, self.settings.polish_samples
-        rows, width = real.shape
-        ops_KBW = actions.gumbel_argmax(forward.edits_BWE.detach()[None].expand(samples, -1, -1, -1))
-        host = ops_KBW.cpu().numpy() * real[None]
-        found = [find_spans(part.batch, host[k]) for k in range(samples)]
-        spans = SpanBatch(*(np.concatenate([getattr(f, n) for f in found]) for n in SpanBatch.__slots__))
-        sample_N = np.repeat(np.arange(samples), [len(f.row_N) for f in found])
-        if not len(spans.row_N):
-            return forward.edits_BWE.sum() * 0.0
-        scores = self._score_phrases(forward, spans)
-        drawn_N = actions.gumbel_argmax(scores.detach())
-        phrases_KBW = np.full((samples, rows, width), -1, dtype=np.int64)
-        phrases_KBW[sample_N, spans.row_N, spans.word_N] = drawn_N.cpu().numpy()
-        closeness = np.empty((samples, rows), dtype=np.float32)
-        for k in range(samples):
-            ops = host[k][real].astype(np.int8)
-            reached = actions.reach(part.states.words, ops, phrases_KBW[k][real], policy.index)
-            closeness[k] = 1.0 / (1.0 + core.distances(reached, part.targets))
-        advantage_KB = actions.leave_one_out(policy.put(closeness))
-        taken = forward.edits_BWE[None].expand(samples, -1, -1, -1).gather(3, ops_KBW[..., None]).squeeze(3)
-        edit_KB = (taken * policy.put(real)[None]).sum(-1)
-        loss = -(advantage_KB * edit_KB).sum()
-        chosen_N = scores.gather(1, drawn_N[:, None]).squeeze(1)
-        loss = loss - (advantage_KB[policy.put(sample_N), policy.put(spans.row_N)] * chosen_N).sum()
-        return loss / samples
+
+def _as_chain(host: Tensor) -> Scores:
+    """Return scores [B, W, P, 4], with one P where the policy is independent."""
+    scores: Scores = host.float().numpy()
+    return scores if scores.ndim == 4 else scores[:, :, None]
 
 
 def _make_network(settings: RiseSettings, phrases: PhraseVocabulary) -> tuple[RiseNetwork, Pieces, PhraseVocabulary]:
@@ -307,7 +321,9 @@ def _make_network(settings: RiseSettings, phrases: PhraseVocabulary) -> tuple[Ri
         backbone = load_backbone(settings.backbone, settings.keep_layers)
         pieces = Pieces.load(backbone.tokenizer)
         decoder = settings.decoder_layers, settings.decoder_input
-        config = NetworkConfig(backbone.config, len(phrases), *decoder, settings.dropout, settings.grounded)
+        config = NetworkConfig(
+            backbone.config, len(phrases), *decoder, settings.dropout, settings.grounded, settings.joint
+        )
         network = RiseNetwork(config, pieces.cls_id)
         initialise(network, backbone, [pieces.encode(phrase) for phrase in phrases])
         return network, pieces, phrases
@@ -316,7 +332,7 @@ def _make_network(settings: RiseSettings, phrases: PhraseVocabulary) -> tuple[Ri
     for name in ("decoder_layers", "decoder_input"):
         if getattr(shape, name) != getattr(settings, name):
             raise InputError(f"{settings.start}: {name} is {getattr(shape, name)}, the run's {getattr(settings, name)}")
-    conditioned = shape.conditioned or settings.grounded
-    network = RiseNetwork(replace(shape, dropout=settings.dropout, conditioned=conditioned), begun.pieces.cls_id)
-    network.load_state_dict({**network.state_dict(), **begun.network.state_dict()})  # a new condition adds nothing yet
+    new = {"conditioned": shape.conditioned or settings.grounded, "joint": shape.joint or settings.joint}
+    network = RiseNetwork(replace(shape, dropout=settings.dropout, **new), begun.pieces.cls_id)
+    network.load_state_dict({**network.state_dict(), **begun.network.state_dict()})  # what is new adds nothing yet
     return network, begun.pieces, begun.phrases

@@ -63,6 +63,7 @@ class RiseSettings(TrainSettings):
     keep_layers: tuple[int, ...] | None = None  # cut the encoder to these layers
     decoder_layers: int = 2  # layers of the phrasing policy
     decoder_input: Literal["states", "tokens"] = "states"  # what the decoder reads of a span
+    joint: bool = False  # an operation's probability depends on the operation before it
     phrases: int = 3461  # size of the phrase vocabulary
     min_count: int = 2  # a phrase must occur this often in the training pairs
     # The data
@@ -82,6 +83,8 @@ class RiseSettings(TrainSettings):
     method: Literal["rise", "mle", "epsilon"] = "rise"  # rise; mle is -MLD; epsilon is -DPS
     sampler: Literal["dps", "posterior"] = "dps"  # rise draws by the paper's expectation, or by the exact posterior
     epsilon: float = 0.2  # how often the epsilon method draws at random, per word and per phrase
+    samples: int = 1  # draws a state, the paper's L
+    above_nothing: bool = False  # epsilon's rewards count from that of leaving the question as it is
     reward_floor: float | None = 0.0  # rewards below are raised to it; none: Eq. 7 as it stands
     reward_scale: Literal["paper", "bounded"] = "paper"  # bounded: Eq. 7 over the best reward the pair can have
     own_share: float = 0.5  # states the policy reached itself, as a share of the pairs
@@ -89,10 +92,9 @@ class RiseSettings(TrainSettings):
     passes: int = 3  # editing passes of the dev scores
     teachers: tuple[str, ...] = ()  # models whose mean soft labels are learnt too; named as start is
     distill: float = 0.0  # weight of the soft labels
-    consistency: float = 0.0  # weight of agreement between two dropout masks
-    polish_epochs: int = 0  # last epochs in which the policy learns from its own samples too
-    polish_samples: int = 4  # samples a state, each against the mean of the others
-    polish_mix: float = 0.3  # weight of the ordinary objective during polishing
+    risk_epochs: int = 0  # last epochs that also lower the expected distance of the policy's own outputs
+    risk_samples: int = 8  # outputs a state that this is estimated by, its best and a guided one among them
+    risk_mix: float = 0.3  # weight of the ordinary objective in those epochs
     # The optimiser
     frozen_epochs: int = 0  # first epochs with the pretrained encoder frozen
     micro_batches: int = 1  # parts of a step: one is sampled while the other is computed
@@ -105,6 +107,8 @@ class RiseSettings(TrainSettings):
         TrainSettings.__post_init__(self)
         if self.micro_batches < 1 or self.workers < 0:
             raise InputError("micro_batches is 1 or more, workers 0 or more")
+        if self.samples < 1 or self.risk_samples < 3:
+            raise InputError("samples is 1 or more, risk_samples 3 or more")
 
 
 def make_settings(values: Mapping[str, Any], source: str = "settings") -> TrainSettings:

@@ -116,7 +116,7 @@ class Stream(IntEnum):
 
     DATA = 1  # the extra training pairs; no position
     EPOCH = 2  # an epoch's states, the cut and order of its batches, a seed for each state's sampler; at the epoch
-    NETWORK = 3  # torch's own: dropout and the polish's samples; at the epoch and the process
+    NETWORK = 3  # torch's own: dropout and the phrases that risk is estimated by; at the epoch and the process
 
 
 def make_rng(seed: int, stream: Stream, *position: int) -> np.random.Generator:

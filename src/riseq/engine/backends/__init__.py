@@ -5,9 +5,15 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from riseq.core.chain import max_marginals
 from riseq.model.inputs import Batch, SpanBatch
 
 ScoreArray = NDArray[np.float32]
+
+
+def read_edits(edits: ScoreArray, batch: Batch) -> ScoreArray:
+    """Return the scores [B, W, 4] of edits by a network's output; those of a joint policy by its best paths."""
+    return edits if edits.ndim == 3 else max_marginals(edits, batch.real_BW[:, : edits.shape[1]])
 
 
 class BatchScores(Protocol):

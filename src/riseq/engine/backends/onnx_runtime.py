@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riseq.engine.backends import ScoreArray
+from riseq.engine.backends import ScoreArray, read_edits
 from riseq.extras import import_onnxruntime
 from riseq.model.folder import LAYOUT, ExportedModel, load_exported
 from riseq.model.inputs import Batch, SpanBatch
@@ -98,7 +98,7 @@ class OnnxBackend:
         feeds = {"ids": batch.ids_BL, "types": batch.types_BL, "mask": mask, "firsts": firsts, "condition": condition}
         taken = {name: feed for name, feed in feeds.items() if name in self._takes}
         edits, states, pieces = self._encoder.run(["edits", "states", "pieces"], taken)
-        return OnnxScores(edits, states, pieces, mask, self._phraser, self._span_pieces)
+        return OnnxScores(read_edits(edits, batch), states, pieces, mask, self._phraser, self._span_pieces)
 
     def single_threaded(self) -> OnnxBackend:
         """Return the same model on one thread, opened when first asked for: its weights are in memory once more.

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from riseq.engine.backends import ScoreArray
+from riseq.engine.backends import ScoreArray, read_edits
 from riseq.model.inputs import Batch, SpanBatch
 from riseq.model.network import Inputs, RiseNetwork, Spans
 
@@ -68,7 +68,7 @@ class TorchBackend:
         with torch.inference_mode(), self.autocast():
             states = self.network.encode(inputs)
             edits = self.network.score_edits(states, inputs.firsts_BW)
-        return TorchScores(_fetch(edits), self, inputs, states)
+        return TorchScores(read_edits(_fetch(edits), batch), self, inputs, states)
 
 
 def _fetch(scores: Tensor) -> ScoreArray:
