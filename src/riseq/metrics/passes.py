@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from riseq.core.edits import MARKER, Edit, Op
+from riseq.core.edits import MARKER, Op
 from riseq.core.levenshtein import gold_edits
 from riseq.metrics.ngrams import Floats, Integers
 from riseq.metrics.scores import score_examples
@@ -70,33 +70,18 @@ def share_edited(questions: Iterable[str], passes: Iterable[Passes], limit: int)
     The edits of a pass are read from its text before and after, at the least distance. A pass that changed nothing,
     which is how an example that stops early ends, is a pass that kept every word.
     """
-    shares = share_by_kind(
-        edits
-        for question, texts in zip(questions, passes, strict=True)
-        for edits in _read_edits([question, *texts[:limit]], limit)
-    )
-    return 1 - shares[Op.KEEP]
+    ops: list[Op] = []
+    for question, texts in zip(questions, passes, strict=True):
+        words = [[MARKER, *forms(text)] for text in (question, *texts[:limit])]
+        if len(words) <= limit:
+            words.append(words[-1])
+        for before, after in pairwise(words):
+            marker, *others = (edit.op for edit in gold_edits(before, after))
+            # The marker is always there and nearly always kept, so counting its KEEPs would only blur the share.
+            ops += others if marker is Op.KEEP else [marker, *others]
+    return 1 - ops.count(Op.KEEP) / max(1, len(ops))
 
 
-def share_by_kind(sequences: Iterable[Sequence[Edit]]) -> dict[Op, float]:
-    """Return the share of all positions that each operation takes; the marker counts where something follows it.
-
-    The marker is always there and nearly always kept, so counting its KEEPs would only blur the shares.
-    """
-    counts = Counter(
-        edit.op for edits in sequences for index, edit in enumerate(edits) if index or edit.op is not Op.KEEP
-    )
-    return {op: counts[op] / max(1, counts.total()) for op in Op}
-
-
-def _read_edits(texts: Sequence[str], limit: int) -> Iterable[Sequence[Edit]]:
-    words = [[MARKER, *forms(text)] for text in texts]
-    if len(texts) <= limit:
-        words.append(words[-1])
-    return (gold_edits(before, after) for before, after in pairwise(words))
-
-
-PASSES = 5
 METRICS = ("bleu4", "rougeL", "distance")
 _CLOSE = 1e-9
 
@@ -115,13 +100,13 @@ class Stopping:
     """The same, where the question itself counts as an earlier text."""
 
 
-def measure_stopping(results: Sequence[Simplification], targets: Sequence[str], most: int = PASSES) -> list[Stopping]:
+def measure_stopping(results: Sequence[Simplification], targets: Sequence[str], most: int) -> list[Stopping]:
     """Return the shares for at most 1, 2, ... ``most`` passes, from results that were given at least that many."""
     made = [(one.question, [step.text for step in one.steps]) for one in results]
     after = [[text_after(*one, passes) for one in made] for passes in range(most + 1)]
     gold = [scoring_form(target) for target in targets]
     each = [score_examples([scoring_form(text) for text in texts], gold) for texts in after]
-    values = {metric: np.array([one.each(metric) for one in each]) for metric in METRICS}
+    values = {metric: np.array([one.each[metric] for one in each]) for metric in METRICS}
     values["distance"] = -values["distance"]  # it is better the smaller it is
     found = []
     for passes in range(1, most + 1):

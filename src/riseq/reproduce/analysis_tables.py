@@ -72,7 +72,7 @@ def build_passes(board: Scoreboard) -> list[Table | Figure]:
         after = [scores for limit in numbers if (scores := board.scores(planned.name, TEST, limit))]
         if after:
             bleu = [scores.score("bleu4") for scores in after]
-            worse = [100 * share for share in share_worse([scores.each("bleu4") for scores in after])]
+            worse = [100 * share for share in share_worse([scores.each["bleu4"] for scores in after])]
             cells = tuple(Cell.number(value, command) for value in (*bleu, *worse))
             rows.append(Row(planned.title, cells, command=board.made_by(planned.name, TEST)))
         elif planned.group == "rise":

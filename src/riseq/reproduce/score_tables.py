@@ -140,7 +140,7 @@ def _measure(
 ) -> tuple[dict[str, float], Floats]:
     """Return the scores of those that were run, by name, and each question's mean over them."""
     found = {one.name: scores for one in systems if (scores := board.scores(one.name, dataset))}
-    each = np.mean([scores.each(metric) for scores in found.values()], axis=0) if found else np.empty(0)
+    each = np.mean([scores.each[metric] for scores in found.values()], axis=0) if found else np.empty(0)
     return {name: scores.score(metric) for name, scores in found.items()}, each
 
 
@@ -158,7 +158,7 @@ def _score_cell(
     other = board.scores(against, dataset) if against else None
     if other is None or len(other) < 2:
         return cell
-    test = t_test(each, other.each(metric))
+    test = t_test(each, other.each[metric])
     return replace(cell, star=test.p < LEVEL and value > other.score(metric) and test.difference > 0, p=test.p)
 
 
