@@ -87,11 +87,11 @@ def test_the_mixture_is_what_its_parts_say() -> None:
     memory = network.encode(batch)
     states = network.decode(torch.full((6, 1), pieces.cls_id), memory, batch)
     assert network.copier is not None
-    weights, attention = network.copier(states, memory, batch.copy_masks_2BL)
+    weights, attention = network.copier(states, memory, batch.copies_2BL)
     wanted = weights[:, :, :1].exp() * network.score_pieces(states).exp()
     for row in range(6):
         for place, piece in enumerate(batch.ids_BL[row].tolist()):
-            for number, mask in enumerate((batch.question_BL, batch.context_BL)):
+            for number, mask in enumerate(batch.copies_2BL):
                 if mask[row, place]:
                     wanted[row, 0, piece] += weights[row, 0, number + 1].exp() * attention[number, row, 0, place]
     torch.testing.assert_close(network.score_next(states, memory, batch).exp(), wanted)
@@ -102,7 +102,7 @@ def test_a_network_that_only_copies_says_the_pieces_of_its_source_and_no_others(
     network, pieces = make_generator()
     batch = make_batch(pieces)
     assert network.copier is not None
-    for source, mask in ((1, batch.question_BL), (2, batch.context_BL)):
+    for source, mask in enumerate(batch.copies_2BL, 1):
         network.copier.mix.weight.zero_()
         network.copier.mix.bias.fill_(-60.0)
         network.copier.mix.bias[source] = 60.0
@@ -124,7 +124,7 @@ def test_without_a_context_nothing_is_copied_from_it() -> None:
     batch = collate_sources([encode_source(pieces, Example("1", (), "Who was he?"))], pieces)
     scores = begin(network, batch, pieces).exp()
     torch.testing.assert_close(scores.sum(), torch.tensor(1.0))
-    assert not batch.context_BL.any()
+    assert not batch.copies_2BL[1].any()
 
 
 @FAMILIES

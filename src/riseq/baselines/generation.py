@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
 import torch
 from torch import Tensor
 from transformers import LogitsProcessor, LogitsProcessorList, StoppingCriteriaList, TopPLogitsWarper
@@ -45,13 +44,12 @@ def encode_source(pieces: Pieces, example: Example) -> Source:
 
 def collate_sources(sources: Sequence[Source], pieces: Pieces) -> SourceBatch:
     """Return the padded batch of ``sources``."""
-    ids, mask = (tensor.numpy() for tensor in pad([source.ids for source in sources], pieces.pad_id))
-    real = mask.astype(np.bool_)
-    markers = np.array([[len(source.ids) - source.question - 2] for source in sources])
-    after = np.arange(ids.shape[1])[None, :] >= markers
+    ids, mask = pad([source.ids for source in sources], pieces.pad_id)
+    real = mask.bool()
+    markers = torch.tensor([[len(source.ids) - source.question - 2] for source in sources])
+    after = torch.arange(ids.shape[1]) >= markers
     plain = real & (ids != pieces.sep_id) & (ids != pieces.cls_id)
-    arrays = (ids, (after & real).astype(np.int64), real, plain & after, plain & ~after)
-    return SourceBatch(*(torch.from_numpy(array) for array in arrays))
+    return SourceBatch(ids, (after & real).long(), real, torch.stack([plain & after, plain & ~after]))
 
 
 def name_pieces(pieces: Pieces) -> dict[int, str]:
@@ -78,8 +76,6 @@ class Decoding:
 
     method: Literal["greedy", "beams", "nucleus"] = "greedy"
     beams: int = 5
-    length_penalty: float = 1.0
-    """Beams compare log-probability / length^penalty, the end counted as a piece."""
     mass: float = 0.9
     """The nucleus: the likeliest pieces that together have this probability."""
     seed: int = 1
@@ -101,7 +97,8 @@ class Decoding:
             return {"logits_processor": LogitsProcessorList([NucleusSampler(self.mass, self.seed)])}
         if self.width == 1:
             return {}
-        return {"num_beams": self.beams, "length_penalty": self.length_penalty, "early_stopping": True}
+        # Beams compare log-probability / length, the end counted as a piece.
+        return {"num_beams": self.beams, "length_penalty": 1.0, "early_stopping": True}
 
 
 class NucleusSampler(LogitsProcessor):  # type: ignore[misc]

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from riseq.extras import MissingExtra
 from riseq.files import make_folder, write_text
@@ -119,14 +119,9 @@ class LanguageModel:
 
 def pad(rows: Sequence[Sequence[int]], pad_id: int, side: Literal["left", "right"] = "right") -> tuple[Tensor, Tensor]:
     """Return ids and mask [B, L] of rows of different lengths, padded on the ``side``: left where outputs follow."""
-    width = max(len(row) for row in rows)
-    ids = np.full((len(rows), width), pad_id, dtype=np.int64)
-    mask = np.zeros((len(rows), width), dtype=np.int64)
-    for index, row in enumerate(rows):
-        start = width - len(row) if side == "left" else 0
-        ids[index, start : start + len(row)] = row
-        mask[index, start : start + len(row)] = 1
-    return torch.from_numpy(ids), torch.from_numpy(mask)
+    ids = [torch.tensor(row, dtype=torch.int64) for row in rows]
+    mask = pad_sequence([torch.ones_like(row) for row in ids], batch_first=True, padding_side=side)
+    return pad_sequence(ids, batch_first=True, padding_value=pad_id, padding_side=side), mask
 
 
 def _read_gguf(path: Path) -> tuple[Any, Tokenizer]:

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from riseq.hub import find_pretrained
+from riseq.model.checkpoint import load_weights
 from riseq.model.folder import read_json
 from riseq.model.network import RiseNetwork
 from riseq.model.transformer import BackboneConfig, Encoder
@@ -55,12 +54,8 @@ def load_backbone(source: str | Path, keep_layers: Sequence[int] | None = None) 
     """Return the encoder in a local folder or under a hub id, cut to ``keep_layers`` where given."""
     folder = find_pretrained(source)
     config = _read_config(folder / "config.json")
-    try:
-        tensors = load_file(folder / "model.safetensors")
-    except SafetensorError as error:
-        raise InputError(f"{folder / 'model.safetensors'}: not a safetensors file ({error})") from error
-    # transformers saves in the checkpoint's own type; masters are float32.
-    named = ((rename(name, config.family), tensor.float()) for name, tensor in tensors.items())
+    tensors = load_weights(folder / "model.safetensors")
+    named = ((rename(name, config.family), tensor) for name, tensor in tensors.items())
     weights = {name: tensor for name, tensor in named if name is not None}
     if keep_layers is not None:
         weights = _cut(weights, keep_layers, config.layers)

@@ -75,7 +75,7 @@ def count_parameters(model: Path) -> int | None:
     if files := sorted(model.glob("*.safetensors")):
         return sum(map(_count_safetensors, files))
     network = read_config(model).get("network")
-    return None if network is None else _count_network(network)
+    return None if network is None else _count_network(model, network)
 
 
 def _count_safetensors(path: Path) -> int:
@@ -85,18 +85,17 @@ def _count_safetensors(path: Path) -> int:
     return sum(math.prod(tensor["shape"]) for key, tensor in header.items() if key != "__metadata__")
 
 
-def _count_network(network: dict[str, Any]) -> int | None:
+def _count_network(model: Path, network: dict[str, Any]) -> int | None:
     """Return the parameters of a RISE network of this shape, which is built without its numbers; None without torch."""
     try:
         import torch
 
+        from riseq.model.checkpoint import read_shape
         from riseq.model.network import NetworkConfig, RiseNetwork
-        from riseq.model.transformer import BackboneConfig
     except ModuleNotFoundError:
         return None
-    config = NetworkConfig(**{**network, "backbone": BackboneConfig(**network["backbone"])})
     with torch.device("meta"):
-        built = RiseNetwork(config, 0)
+        built = RiseNetwork(read_shape(model, NetworkConfig, network), 0)
     return sum(parameter.numel() for parameter in built.parameters())
 
 
