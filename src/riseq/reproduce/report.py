@@ -8,8 +8,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from rich.console import Console
-
 from riseq.data.tables import write_rows
 from riseq.files import write_json, write_text
 from riseq.reproduce import analysis_tables, document, score_tables
@@ -29,20 +27,14 @@ SPEED_COMMAND = "riseq reproduce --speed"
 PAGE, TEXT, NUMBERS = "report.html", "report.md", "report.json"
 
 
-def measure_speeds(
-    store: Store,
-    systems: Sequence[PlannedSystem],
-    runs: Path,
-    examples: Sequence[Example],
-    console: Console | None = None,
-) -> None:
+def measure_speeds(store: Store, systems: Sequence[PlannedSystem], runs: Path, examples: Sequence[Example]) -> None:
     """Measure all of ``systems`` that can run here, one after the other on ``examples``, and write that into ``store``.
 
     A trained one is looked for in ``runs``; else it is the one that ships, where there is one.
     """
     found = [one for one in systems if can_run(one, runs)]
     speeds = {}
-    for one in track(found, len(found), "speed", console):
+    for one in track(found, len(found), "speed"):
         system = open_system(one.system, one.find_model(runs), COUNTED_PASSES)
         speeds[one.name] = asdict(measure_speed(system, examples))
     facts = {"machine": describe_machine(), "data": UNSEEN, "rows": len(examples), "systems": speeds}
@@ -155,7 +147,7 @@ SECTIONS: dict[str, Callable[[Scoreboard], Part | Sequence[Part]]] = {
 """What builds the parts of each section; their titles and what they show are in ``report.json``."""
 
 
-def build_report(board: Scoreboard, only: Sequence[str] = (), console: Console | None = None) -> Report:
+def build_report(board: Scoreboard, only: Sequence[str] = ()) -> Report:
     """Return the report, or the sections of it that are named."""
     unknown = next((name for name in only if name not in SECTIONS), None)
     if unknown is not None:
@@ -164,7 +156,7 @@ def build_report(board: Scoreboard, only: Sequence[str] = (), console: Console |
     texts = json.loads(Path(__file__).with_name("report.json").read_text(encoding="utf-8"))
     wanted = [name for name in SECTIONS if not only or name in only]
     sections = []
-    for name in track(wanted, len(wanted), "report", console):
+    for name in track(wanted, len(wanted), "report"):
         built = SECTIONS[name](board)
         parts = tuple(built) if isinstance(built, Sequence) else (built,)
         sections.append(Section(name, **texts["sections"][name], command=f"riseq reproduce --only {name}", parts=parts))
@@ -191,10 +183,10 @@ def write_compact(report: Report, folder: Path) -> Path:
     return folder / TEXT
 
 
-def write_joined(board: Scoreboard, folder: Path, console: Console | None = None) -> int:
+def write_joined(board: Scoreboard, folder: Path) -> int:
     """Write every system's outputs beside question and target, with its manifest; return how many files there are."""
     saved = [(name, dataset) for name in board.manifests for dataset in SETS if board.store.find(name, dataset)]
-    for name, dataset in track(saved, len(saved), "outputs", console):
+    for name, dataset in track(saved, len(saved), "outputs"):
         (folder / name).mkdir(parents=True, exist_ok=True)
         write_rows(folder / name / f"{file_stem(dataset)}.jsonl.gz", board.joined_rows(name, dataset))
         shutil.copyfile(board.store.folder / name / MANIFEST, folder / name / MANIFEST)
