@@ -61,7 +61,6 @@ class Calibrated:
     calibration: Calibration
     reliability: Mapping[str, Reliability]
     """By set, and of all together under "all"."""
-    facts: Mapping[str, Any]
 
 
 def calibrate(simplifier: Simplifier, sets: Sets, network: Mapping[str, str] | None = None) -> Calibrated:
@@ -82,7 +81,7 @@ def calibrate(simplifier: Simplifier, sets: Sets, network: Mapping[str, str] | N
     for part in ("error", "discrimination"):
         facts[part] = {name: getattr(one, part) for name, one in reliability.items()}
     facts |= {"sureness": guard, "later": passes, "passes": gate}
-    return Calibrated(replace(impatient, right=right, facts=facts), reliability, facts)
+    return Calibrated(replace(impatient, right=right, facts=facts), reliability)
 
 
 class CachedBackend:

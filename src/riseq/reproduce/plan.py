@@ -35,10 +35,25 @@ Group = Literal["baseline", "rise", "ablation"]
 
 
 @cache
+def _read_own(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+    return found
+
+
 def read_paper() -> dict[str, Any]:
     """Return the numbers that the paper prints."""
-    found: dict[str, Any] = json.loads(Path(__file__).with_name("paper.json").read_text(encoding="utf-8"))
-    return found
+    return _read_own("paper.json")
+
+
+def read_texts() -> dict[str, Any]:
+    """Return what the report says: its introduction, the titles of its sections, the notes under its tables."""
+    return _read_own("report.json")
+
+
+def write_note(table: str, **values: object) -> str:
+    """Return the note under a table, with ``values`` in their places."""
+    note: str = read_texts()["notes"][table].format(**values)
+    return note
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +69,7 @@ class PlannedSystem:
     seed: int | None = None
     """Instead of the recipe's."""
     paper: str | None = None
-    """The row of the paper's tables that it answers to."""
-    variant: str | None = None
-    """What several seeds share: the row of the ablation."""
+    """The row of the paper's tables that it answers to; an ablation's seeds share one."""
     ships: bool = False
     """Whether a model of it comes with riseq."""
     taught_by: str | None = None
@@ -64,8 +77,6 @@ class PlannedSystem:
 
     def train_command(self, runs: str = RUNS, recipes: str = "recipes", changes: Sequence[str] = ()) -> list[str]:
         """Return the command that trains it, to be called again where it stopped."""
-        if self.recipe is None:
-            raise ValueError(f"{self.name} is not trained")
         seed = [] if self.seed is None else ["--seed", str(self.seed)]
         settings = [part for change in changes for part in ("--set", change)]
         out = f"{runs}/{self.name}"
@@ -100,7 +111,7 @@ PLAN = (
     ),
     PlannedSystem("rise-large", "RISE, large", "rise", "rise", "large.yaml", paper="RISE", taught_by=TAUGHT),
     *(
-        PlannedSystem(f"{key}-{seed}", f"{row}, seed {seed}", "rise", "ablation", f"{key}.yaml", seed, row, row)
+        PlannedSystem(f"{key}-{seed}", f"{row}, seed {seed}", "rise", "ablation", f"{key}.yaml", seed, row)
         for key, row in (("ablation-dps", "-DPS"), ("ablation-mld", "-MLD"), ("ablation-rise", "RISE"))
         for seed in (1, 2, 3)
     ),

@@ -15,7 +15,7 @@ from riseq.reproduce.cases import build_cases
 from riseq.reproduce.document import Cell, Column, Figure, Part, Report, Row, Section, Table
 from riseq.reproduce.facts import describe_machine, measure_speed, open_system
 from riseq.reproduce.figures import load_matplotlib, on_white
-from riseq.reproduce.plan import COUNTED_PASSES, SETS, UNSEEN, PlannedSystem, read_paper
+from riseq.reproduce.plan import COUNTED_PASSES, SETS, UNSEEN, PlannedSystem, read_paper, read_texts, write_note
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.systems.registry import SYSTEMS
 from riseq.systems.saved import MANIFEST, Store, file_stem
@@ -74,11 +74,7 @@ def build_training(board: Scoreboard) -> Table:
         *(Column(whose, head) for head in heads for whose in ("ours", "paper")),
         *map(Column, ("our hardware", "seed", "trained on")),
     )
-    note = (
-        "Ours: the time in training steps, without dev scores. A model started from others, or a pupil of them, took"
-        " their hours before its own. The paper's are its average running times, on a machine it does not name."
-    )
-    return Table("training", "Parameters and training time", "Method", columns, tuple(rows), note)
+    return Table("training", "Parameters and training time", "Method", columns, tuple(rows), write_note("training"))
 
 
 def _training_row(board: Scoreboard, seeds: list[PlannedSystem], title: str) -> Row:
@@ -86,15 +82,13 @@ def _training_row(board: Scoreboard, seeds: list[PlannedSystem], title: str) -> 
     key = seeds[0].paper or ""
     size, hours = read_paper()["parameters"].get(key), read_paper()["hours"].get(key)
     printed = (Cell.number(None if size is None else size / 1e6, form=".0f"), Cell.number(hours))
-
-    def row(ours: Sequence[Cell], kind: Any, command: str | None) -> Row:
-        return Row(title, (ours[0], printed[0], ours[1], printed[1], *ours[2:]), kind, command)
-
     if not ran:
         command = seeds[0].make_command()
-        return row((Cell.not_run(command),) * 5, "missing", command)
+        none = Cell.not_run(command)
+        return Row(title, (none, printed[0], none, printed[1], *[none] * 3), "missing", command)
     if seeds[0].recipe is None and ran[0].training is None and ran[0].parameters is None:
-        return row((*[Cell("none")] * 4, Cell("nothing")), "ours", None)
+        none = Cell("none")
+        return Row(title, (none, printed[0], none, printed[1], none, none, Cell("nothing")))
     trainings = [one.training for one in ran if one.training is not None]
     sizes = [one.parameters for one in ran if one.parameters is not None]
     taken = [one.hours for one in trainings if one.hours is not None]
@@ -103,12 +97,14 @@ def _training_row(board: Scoreboard, seeds: list[PlannedSystem], title: str) -> 
     sets = sorted({name for one in ran for name in one.trained_on})
     made_by = (board.made_by(one.name, name) for one in seeds for name in SETS)
     made = " && ".join(one.command for one in trainings) or next(filter(None, made_by), None)
-    ours = (
+    cells = (
         Cell.number(fmean(sizes) / 1e6 if sizes else None, made, ".0f"),
+        printed[0],
         Cell.number(fmean(taken) if taken else None, made, ".2f"),
+        printed[1],
         *(Cell(text or "not told") for text in ("; ".join(hardware), ", ".join(numbers), ", ".join(sets))),
     )
-    return row(ours, "ours", made)
+    return Row(title, cells, command=made)
 
 
 def build_sources(board: Scoreboard) -> list[Table]:
@@ -153,7 +149,7 @@ def build_report(board: Scoreboard, only: Sequence[str] = ()) -> Report:
     if unknown is not None:
         raise InputError(f"no section is called {unknown!r}; there are {', '.join(SECTIONS)}")
     load_matplotlib()  # what is missing is said before the work rather than after it
-    texts = json.loads(Path(__file__).with_name("report.json").read_text(encoding="utf-8"))
+    texts = read_texts()
     wanted = [name for name in SECTIONS if not only or name in only]
     sections = []
     for name in track(wanted, len(wanted), "report"):

@@ -10,7 +10,7 @@ from riseq.metrics.ngrams import Floats
 from riseq.metrics.passes import share_edited
 from riseq.metrics.scores import t_test
 from riseq.reproduce.document import Cell, Column, Row, Table
-from riseq.reproduce.plan import COUNTED_PASSES, DEV, SET_TITLES, TEST, TEST_SETS, PlannedSystem, read_paper
+from riseq.reproduce.plan import COUNTED_PASSES, DEV, SET_TITLES, TEST, TEST_SETS, PlannedSystem, read_paper, write_note
 from riseq.reproduce.scoreboard import Scoreboard
 
 TITLES = {"bleu1": "B-1", "bleu2": "B-2", "bleu3": "B-3", "bleu4": "B-4", "rougeL": "R-L", "cider": "CIDEr"}
@@ -35,12 +35,7 @@ def build_overall(board: Scoreboard) -> Table:
             rows += paper_rows("RISE", "overall", TEST_SETS)
     titles = [one.title for one in baselines if one.name in best.values()]
     against = f"the best baseline that was run in each column ({', '.join(titles)})" if titles else "nothing yet"
-    note = (
-        f"* significantly above {against}: paired t-test on the scores of each question, p < {LEVEL}. Bold: the best"
-        " of ours. RISE on CANARD alone is the ablation's, the mean of its seeds: by the recipes it has the "
-        "training pairs of the learned baselines, and the encoder of Trans++ and QGDiv. Contexts are earlier "
-        "questions only; CIDEr is not in percent."
-    )
+    note = write_note("overall", against=against, level=LEVEL)
     return Table("overall", "Table 1. Overall performance", "Method", score_columns(TEST_SETS), mark_best(rows), note)
 
 
@@ -54,8 +49,7 @@ def build_validation(board: Scoreboard) -> Table:
     rows.append(_variant_row(board, "RISE", (DEV,), "RISE, as in the ablation"))
     rows += [_system_row(board, planned, (DEV,)) for planned in board.systems("rise")]
     rows += paper_rows("RISE", "validation", (DEV,))
-    note = "The set that chose each checkpoint. -DPS, -MLD and RISE as in the ablation are means over the seeds run."
-    return Table("validation", "Validation", "Method", score_columns((DEV,)), mark_best(rows), note)
+    return Table("validation", "Validation", "Method", score_columns((DEV,)), mark_best(rows), write_note("validation"))
 
 
 def build_ablation(board: Scoreboard) -> list[Table]:
@@ -63,10 +57,7 @@ def build_ablation(board: Scoreboard) -> list[Table]:
     rows: list[Row] = []
     for variant in read_paper()["ablation"]:
         rows += [_variant_row(board, variant, TEST_SETS), *paper_rows(variant, "ablation", TEST_SETS)]
-    note = (
-        "Mean over the seeds run, ± their standard deviation. The three have one encoder, one set of training pairs "
-        "and one budget, and differ in the method alone."
-    )
+    note = write_note("ablation")
     scores = Table("ablation", "Table 2. Ablation", "Method", score_columns(TEST_SETS), mark_best(rows), note)
     return [scores, _test_variants(board, TEST_SETS), _build_edited(board)]
 
@@ -168,11 +159,7 @@ def _test_variants(board: Scoreboard, sets: Sequence[str]) -> Table:
     for variant in ("-DPS", "-MLD"):
         cells = [_test_cell(board, variant, *key) for key in _keys(sets)]
         rows.append(Row.of_system(f"RISE against {variant}", cells, None, None))
-    note = (
-        f"RISE's mean minus the other's. * p < {LEVEL} either way: paired t-test over questions, each question's "
-        "score being its mean over the seeds; for BLEU the score of each question alone. It says how sure the "
-        "difference of these trained models is, not how another set of seeds would differ."
-    )
+    note = write_note("ablation-tests", level=LEVEL)
     return Table("ablation-tests", "RISE against its ablations", "Pair", score_columns(sets), tuple(rows), note)
 
 
@@ -208,12 +195,7 @@ def _build_edited(board: Scoreboard) -> Table:
         )
         rows.append(Row(variant, cells, "ours" if tested else "missing"))
     columns = (Column("at test"), Column("sampled, last epoch"), Column("paper"))
-    note = (
-        "Percent of positions, mean over the seeds run, on CANARD test. At test: over all passes made, the one that "
-        "changes nothing counted too; edits are read from the texts before and after a pass. Sampled: as the "
-        "training log tells it. The paper speaks of sampled edits."
-    )
-    return Table("edited", "Edits that are not Keep", "Method", columns, tuple(rows), note)
+    return Table("edited", "Edits that are not Keep", "Method", columns, tuple(rows), write_note("edited"))
 
 
 def _share_cell(values: Sequence[float], command: str) -> Cell:
