@@ -9,17 +9,15 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache
 
-from riseq.baselines.generation import QUESTION_PIECES, collate_sources, encode_source, join_pieces, name_pieces
-from riseq.baselines.generator import (
-    TARGET_PIECES,
-    BatchDecoder,
-    Generator,
-    GeneratorCheckpoint,
-    GeneratorConfig,
-    SourceBatch,
-    load_generator,
-    save_generator,
+from riseq.baselines.encoder_decoder import (
+    QUESTION_PIECES,
+    EncoderDecoder,
+    collate_sources,
+    encode_source,
+    join_pieces,
+    name_pieces,
 )
+from riseq.baselines.generator import TARGET_PIECES, BatchDecoder, Generator, GeneratorConfig, SourceBatch
 from riseq.model.backbone import load_backbone, start_decoder
 from riseq.model.transformer import BackboneConfig
 from riseq.text.pieces import Pieces
@@ -197,30 +195,30 @@ def test_it_starts_from_a_pretrained_encoder(tmp_path: Path, family: Family) -> 
 
 def test_a_checkpoint_comes_back(tmp_path: Path) -> None:
     network, pieces = make_generator()
-    save_generator(tmp_path / "model", GeneratorCheckpoint(network, pieces, {"epoch": 2}), "# card\n")
-    found = load_generator(tmp_path / "model")
+    EncoderDecoder(network, pieces).save(tmp_path / "model", {"epoch": 2}, "# card\n")
+    found = EncoderDecoder.load(tmp_path / "model")
     assert found.facts == {"epoch": 2}
     assert found.network.config == network.config
     for name, tensor in network.state_dict().items():
         assert torch.equal(found.network.state_dict()[name], tensor)
-    save_generator(tmp_path / "half", GeneratorCheckpoint(network, pieces, {}), "# card\n", half=True)
+    EncoderDecoder(network, pieces).save(tmp_path / "half", {}, "# card\n", half=True)
     sizes = [(tmp_path / name / "network.safetensors").stat().st_size for name in ("model", "half")]
     assert sizes[1] < 0.6 * sizes[0]
-    assert load_generator(tmp_path / "half").network.state_dict()["piece_bias"].dtype == torch.float32
+    assert EncoderDecoder.load(tmp_path / "half").network.state_dict()["piece_bias"].dtype == torch.float32
 
 
 def test_another_folder_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no config\.json"):
-        load_generator(tmp_path)
+        EncoderDecoder.load(tmp_path)
     network, pieces = make_generator()
-    save_generator(tmp_path / "model", GeneratorCheckpoint(network, pieces, {}), "# card\n")
+    EncoderDecoder(network, pieces).save(tmp_path / "model", {}, "# card\n")
     config = tmp_path / "model" / "config.json"
     config.write_text(config.read_text().replace('"decoder_layers": 2', '"decoder_layers": 3'))
     with pytest.raises(InputError, match="don't belong together"):
-        load_generator(tmp_path / "model")
+        EncoderDecoder.load(tmp_path / "model")
     config.write_text("{}")
     with pytest.raises(InputError, match="describes no encoder-decoder"):
-        load_generator(tmp_path / "model")
+        EncoderDecoder.load(tmp_path / "model")
 
 
 def test_a_long_question_is_read_up_to_a_whole_word() -> None:

@@ -1,13 +1,11 @@
-"""An encoder-decoder that generates a question piece by piece, or copies too (Trans++), and its checkpoint folder.
+"""An encoder-decoder that generates a question piece by piece, or copies too (Trans++).
 
 Dimensions in names: B questions, K beams, L source pieces, T output pieces, V vocabulary, D hidden.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -16,13 +14,7 @@ from torch.nn import functional
 from transformers import Cache, GenerationMixin, PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import CausalLMOutputWithPast
 
-from riseq.files import make_folder
-from riseq.hub import check_files
-from riseq.model.checkpoint import fill_network, read_shape, save_weights
-from riseq.model.folder import FORMAT, LAYOUT, read_json, write_facts
 from riseq.model.transformer import Attention, BackboneConfig, Encoder, Layer, padding_mask
-from riseq.text.pieces import Pieces
-from riseq.types import InputError
 
 TARGET_PIECES = 72
 """The longest output, its end counted: a whole question as it is read, and a little more."""
@@ -200,41 +192,3 @@ def _attend(attention: Attention, x: Tensor, keys: Tensor, values: Tensor, mask:
     attended = functional.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
     out: Tensor = attention.out(attended.transpose(1, 2).flatten(2))
     return out
-
-
-@dataclass(frozen=True, slots=True)
-class GeneratorCheckpoint:
-    """A network, the vocabulary of its pieces, and facts of its training for the config."""
-
-    network: Generator
-    pieces: Pieces
-    facts: Mapping[str, Any]
-
-
-def save_generator(folder: Path, checkpoint: GeneratorCheckpoint, card: str, half: bool = False) -> None:
-    """Write the model's folder whole; ``half`` stores the weights in float16."""
-    with make_folder(folder) as work:
-        save_weights(work / LAYOUT.weights, checkpoint.network.state_dict(), half)
-        checkpoint.pieces.save(work / LAYOUT.vocabulary)
-        shape = asdict(checkpoint.network.config)
-        write_facts(work, {"format": FORMAT, "generator": shape, **checkpoint.facts}, card)
-
-
-def load_generator(folder: str | Path) -> GeneratorCheckpoint:
-    """Return the encoder-decoder in ``folder``, its parts checked against each other."""
-    folder = Path(folder)
-    names = (LAYOUT.config, LAYOUT.weights, LAYOUT.vocabulary)
-    check_files(folder, names, "the folder of an encoder-decoder that riseq trained")
-    config = read_json(folder / LAYOUT.config)
-    if not isinstance(config, dict) or "generator" not in config or config.get("format") != FORMAT:
-        raise InputError(f"{folder}: {LAYOUT.config} describes no encoder-decoder of format {FORMAT}")
-    shape = read_shape(folder, GeneratorConfig, config["generator"], "an encoder-decoder")
-    pieces = Pieces.load(folder / LAYOUT.vocabulary)
-    with torch.device("meta"):
-        network = Generator(shape)
-    fill_network(network, folder)
-    most = shape.backbone.vocab_size
-    if len(pieces) > most:
-        raise InputError(f"{folder}: {LAYOUT.vocabulary} has {len(pieces)} pieces, the network {most}")
-    facts = {k: v for k, v in config.items() if k not in ("format", "generator")}
-    return GeneratorCheckpoint(network.eval(), pieces, facts)

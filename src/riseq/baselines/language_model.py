@@ -6,15 +6,13 @@ import json
 import os
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer
-from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
+from riseq.baselines.generation import LONGER, Generated, Source, generate, pad, write_outputs
 from riseq.extras import MissingExtra
 from riseq.files import make_folder, write_text
 from riseq.hub import find_pretrained
@@ -27,15 +25,6 @@ QUESTION_TOKENS = 64
 """A longer question, and a longer output, is cut here."""
 QUESTION_MARK = "\nQuestion:"
 TARGET_MARK = "\nFollow-up:"
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What a network reads before it writes, how much of it is the question's own, and whether some was cut off."""
-
-    ids: tuple[int, ...]
-    question: int
-    truncated: bool
 
 
 class LanguageModel:
@@ -110,18 +99,21 @@ class LanguageModel:
         lines = self.tokenizer.decode(list(ids), skip_special_tokens=True).strip().splitlines()
         return lines[0].strip() if lines else ""
 
+    def write(self, examples: Sequence[Example]) -> list[Generated]:
+        """Return what the network greedily writes after each example."""
+
+        def run(batch: list[Source], device: torch.device) -> list[list[int]]:
+            ids, mask = pad([prompt.ids for prompt in batch], self.end_id, "left")
+            limits = [min(QUESTION_TOKENS, prompt.question + LONGER) for prompt in batch]
+            return generate(self.network, (ids.to(device), mask.to(device)), limits, self.end_id)
+
+        return write_outputs(self.network, [self.make_prompt(example) for example in examples], run, self.decode)
+
     def _encode(self, text: str) -> list[int]:
         # Half a surrogate pair has no UTF-8 form.
         clean = text.encode("utf-8", "replace").decode("utf-8")
         found: list[int] = self.tokenizer.encode(clean, add_special_tokens=False).ids
         return found
-
-
-def pad(rows: Sequence[Sequence[int]], pad_id: int, side: Literal["left", "right"] = "right") -> tuple[Tensor, Tensor]:
-    """Return ids and mask [B, L] of rows of different lengths, padded on the ``side``: left where outputs follow."""
-    ids = [torch.tensor(row, dtype=torch.int64) for row in rows]
-    mask = pad_sequence([torch.ones_like(row) for row in ids], batch_first=True, padding_side=side)
-    return pad_sequence(ids, batch_first=True, padding_value=pad_id, padding_side=side), mask
 
 
 def _read_gguf(path: Path) -> tuple[Any, Tokenizer]:

@@ -1,12 +1,11 @@
 """The paper's learned baselines as systems: Trans++, QGDiv and QuerySim."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from riseq.baselines.generation import Decoding, Generated, run_generator, run_language_model
-from riseq.baselines.generator import load_generator
+from riseq.baselines.encoder_decoder import EncoderDecoder
+from riseq.baselines.generation import Decoding
 from riseq.baselines.language_model import LanguageModel
 from riseq.core.edits import MARKER
 from riseq.core.levenshtein import gold_edits
@@ -19,14 +18,11 @@ CHUNK = 1_024
 """Examples taken at a time: enough to make batches of like length."""
 
 
-class BaselineSystem(ABC):
+class BaselineSystem:
     """What the three share: examples are taken in chunks, and each output becomes a result."""
 
     name: str
-
-    @abstractmethod
-    def _run(self, examples: Sequence[Example]) -> list[Generated]:
-        """Return what the network generates for each example."""
+    _model: EncoderDecoder | LanguageModel
 
     def _finish(self, example: Example, text: str) -> str:
         """Return the text of the result; the question where nothing was generated."""
@@ -36,7 +32,7 @@ class BaselineSystem(ABC):
         """Yield each question as the network generates it."""
         remaining = iter(examples)
         while chunk := list(islice(remaining, CHUNK)):
-            for example, made in zip(chunk, self._run(chunk), strict=True):
+            for example, made in zip(chunk, self._model.write(chunk), strict=True):
                 yield Simplification(example.question, self._finish(example, made.text), truncated=made.truncated)
 
 
@@ -48,22 +44,17 @@ class TransPlusPlus(BaselineSystem):
 
     name = "trans++"
     copies = True
-    decoding = Decoding()
+    _model: EncoderDecoder
 
     def __init__(self, model: Path | None = None, *, device: str = "auto") -> None:
         """Load the model in the folder ``model``."""
         folder = need_model(self.name, model)
-        checkpoint = load_generator(folder)
-        copies = checkpoint.network.config.copies
+        self._model = EncoderDecoder.load(folder)
+        copies = self._model.network.config.copies
         if copies != self.copies:
             what, whose = ("copies", "trans++") if copies else ("cannot copy", "qgdiv")
             raise InputError(f"{folder}: its network {what}; it is a model for {whose!r}, not for {self.name!r}")
-        self._device = pick_device(device)
-        self._network, self._pieces = checkpoint.network.to(self._device), checkpoint.pieces
-        self._settings = checkpoint.facts.get("settings", {})
-
-    def _run(self, examples: Sequence[Example]) -> list[Generated]:
-        return run_generator(self._network, self._pieces, examples, self.decoding, self._device)
+        self._model.network.to(pick_device(device))
 
     def _finish(self, example: Example, text: str) -> str:
         """Return lower-cased words in the question's own spelling and spacing, by the edits that lead to them."""
@@ -95,8 +86,9 @@ class QgDiv(TransPlusPlus):
         """
         super().__init__(model, device=device)
         if beams is None:
-            beams = int(self._settings.get("beams", Decoding().beams))
-        self.decoding = Decoding("beams", beams) if nucleus is None else Decoding("nucleus", mass=nucleus, seed=seed)
+            beams = int(self._model.facts.get("settings", {}).get("beams", Decoding().beams))
+        chosen = Decoding("beams", beams) if nucleus is None else Decoding("nucleus", mass=nucleus, seed=seed)
+        self._model.decoding = chosen
 
 
 class QuerySim(BaselineSystem):
@@ -106,12 +98,8 @@ class QuerySim(BaselineSystem):
 
     def __init__(self, model: Path | None = None, *, device: str = "auto") -> None:
         """Load the model in the folder ``model``."""
-        self._device = pick_device(device)
         self._model = LanguageModel.load(need_model(self.name, model))
-        self._model.network.to(self._device)
-
-    def _run(self, examples: Sequence[Example]) -> list[Generated]:
-        return run_language_model(self._model, examples, self._device)
+        self._model.network.to(pick_device(device))
 
 
 def need_model(name: str, model: Path | None) -> Path:

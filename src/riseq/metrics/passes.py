@@ -16,6 +16,8 @@ from riseq.text.words import forms
 from riseq.types import Simplification
 
 Passes = Sequence[str]
+METRICS = ("bleu4", "rougeL", "distance")
+_CLOSE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +62,8 @@ def share_worse(after: Sequence[Floats]) -> tuple[float, float]:
     the first.
     """
     scores = np.stack(after)
-    drops = (np.diff(scores, axis=0) < -1e-9).any(axis=0)
-    return float(drops.mean()), float((scores[-1] < scores[0] - 1e-9).mean())
+    drops = (np.diff(scores, axis=0) < -_CLOSE).any(axis=0)
+    return float(drops.mean()), float((scores[-1] < scores[0] - _CLOSE).mean())
 
 
 def share_edited(questions: Iterable[str], passes: Iterable[Passes], limit: int) -> float:
@@ -80,10 +82,6 @@ def share_edited(questions: Iterable[str], passes: Iterable[Passes], limit: int)
             # The marker is always there and nearly always kept, so counting its KEEPs would only blur the share.
             ops += others if marker is Op.KEEP else [marker, *others]
     return 1 - ops.count(Op.KEEP) / max(1, len(ops))
-
-
-METRICS = ("bleu4", "rougeL", "distance")
-_CLOSE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,17 +108,17 @@ def measure_stopping(results: Sequence[Simplification], targets: Sequence[str], 
     values["distance"] = -values["distance"]  # it is better the smaller it is
     found = []
     for passes in range(1, most + 1):
-        changed = _share([now != before for now, before in zip(after[passes], after[passes - 1], strict=True)])
+        changed = [now != before for now, before in zip(after[passes], after[passes - 1], strict=True)]
         worse, than_question = (
-            {metric: _share_lower(rows[passes], rows[at:passes]) for metric, rows in values.items()} for at in (1, 0)
+            {
+                name: _percent(rows[passes] < rows[at:passes].max(0, initial=-np.inf) - _CLOSE)
+                for name, rows in values.items()
+            }
+            for at in (1, 0)
         )
-        found.append(Stopping(passes, each[passes].score("bleu4"), changed, worse, than_question))
+        found.append(Stopping(passes, each[passes].score("bleu4"), _percent(changed), worse, than_question))
     return found
 
 
-def _share_lower(last: np.ndarray, earlier: np.ndarray) -> float:
-    return _share(last < earlier.max(0) - _CLOSE) if len(earlier) else 0.0
-
-
-def _share(which: Sequence[bool] | np.ndarray) -> float:
+def _percent(which: Sequence[bool] | np.ndarray) -> float:
     return 100 * float(np.mean(which))

@@ -93,14 +93,9 @@ def cross_fit(features_NF: Floats, outcomes_N: Floats, folds_N: NDArray[np.integ
     likely_N = np.empty(len(outcomes_N))
     for fold in np.unique(folds_N):
         held = folds_N == fold
-        model = fit_logistic(features_NF[~held], outcomes_N[~held], ridge)
-        likely_N[held] = predict(model, features_NF[held])
+        bias, weights = fit_logistic(features_NF[~held], outcomes_N[~held], ridge)
+        likely_N[held] = rate_all(bias + features_NF[held] @ np.array(weights))
     return likely_N
-
-
-def predict(model: Weights, features_NF: Floats) -> Floats:
-    """Return the model's probability for each row."""
-    return rate_all(model[0] + features_NF @ np.array(model[1]))
 
 
 def rate_all(scores_N: Floats) -> Floats:

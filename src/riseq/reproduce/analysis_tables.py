@@ -94,8 +94,12 @@ def build_passes(board: Scoreboard) -> list[Table | Figure]:
 
 def build_phenomena(board: Scoreboard) -> list[Table]:
     """Return BLEU-4 and exact matches by the kind of the gold edit, a table a set."""
-    titles = "phenomena", "By phenomenon", "Gold edit"
-    return [_build_parts(board, name, split_kinds(board.examples(name)), *titles) for name in TEST_SETS]
+    tables = []
+    for dataset in TEST_SETS:
+        kinds = np.array([find_kind(one.question, one.target or "").value for one in board.examples(dataset)])
+        parts = {kind.value: kinds == kind.value for kind in Kind}
+        tables.append(_build_parts(board, dataset, parts, "phenomena", "By phenomenon", "Gold edit"))
+    return tables
 
 
 def build_lengths(board: Scoreboard) -> list[Table | Figure]:
@@ -125,12 +129,6 @@ def build_information(board: Scoreboard) -> Table:
     heads = ("words lost %", "questions with a loss %", "words too many %")
     columns = tuple(Column(head, SET_TITLES[dataset]) for dataset in TEST_SETS for head in heads)
     return Table("information", "Information lost", "Method", columns, tuple(rows), write_note("information"))
-
-
-def split_kinds(examples: Sequence[Example]) -> Parts:
-    """Return which examples are of each kind."""
-    kinds = np.array([find_kind(one.question, one.target or "").value for one in examples])
-    return {kind.value: kinds == kind.value for kind in Kind}
 
 
 def split_ranges(numbers: Sequence[int], ranges: Ranges) -> Parts:

@@ -1,6 +1,5 @@
 """The systems of the paper's tables, the commands that train them and write their outputs, and these commands run."""
 
-import json
 import shlex
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from riseq.jobs import Journal
+from riseq.model.folder import read_json
 from riseq.reproduce.facts import describe_machine
 from riseq.systems.saved import MANIFEST, Store, Training
 
@@ -35,25 +35,20 @@ Group = Literal["baseline", "rise", "ablation"]
 
 
 @cache
-def _read_own(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
-    return found
+def read_paper() -> Any:
+    """Return the numbers that the paper prints, by table and row."""
+    return read_json(Path(__file__).with_name("paper.json"))
 
 
-def read_paper() -> dict[str, Any]:
-    """Return the numbers that the paper prints."""
-    return _read_own("paper.json")
-
-
-def read_texts() -> dict[str, Any]:
+@cache
+def read_texts() -> Any:
     """Return what the report says: its introduction, the titles of its sections, the notes under its tables."""
-    return _read_own("report.json")
+    return read_json(Path(__file__).with_name("report.json"))
 
 
 def write_note(table: str, **values: object) -> str:
     """Return the note under a table, with ``values`` in their places."""
-    note: str = read_texts()["notes"][table].format(**values)
-    return note
+    return str(read_texts()["notes"][table]).format(**values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +173,6 @@ def run_steps(
     out: Path,
     log: Callable[[str], None],
     run: Callable[[Sequence[str]], int] = run_command,
-    clock: Callable[[], float] = time.perf_counter,
 ) -> list[RetrainStep]:
     """Run the steps that are not done yet and return those that failed; a system's later steps wait for its earlier.
 
@@ -201,13 +195,15 @@ def run_steps(
                 latest[step.system] = trained[words]
                 continue
             log(f"{title}: {words}")
-            began = clock()
+            began = time.perf_counter()
             code = run(step.command)
             if code or not step.output.exists():
                 log(f"step {number} failed with exit code {code}: {words}")
                 failed.append(step)
             elif step.command[1] == "train":
-                latest[step.system] = Training(words, round((clock() - began) / 3600, 6), describe_machine())
+                latest[step.system] = Training(
+                    words, round((time.perf_counter() - began) / 3600, 6), describe_machine()
+                )
                 journal.add(asdict(latest[step.system]))
             elif step.system in latest:
                 training, manifest = latest[step.system], store.read_manifest(step.system)

@@ -125,10 +125,10 @@ def _run(system: System, examples: Sequence[Example], journal: Journal, title: s
 
 def describe_system(store: Store, job: PredictionJob) -> Manifest:
     """Return the system's manifest as it stands, brought up to date with what is known of its model."""
-    found = store.read_manifest(job.name)
-    title = job.title or (found.title if found else BY_NAME[job.name].title if job.name in BY_NAME else job.name)
-    manifest = found or Manifest(job.name, title, job.system)
-    manifest = replace(manifest, title=title, system=job.system, note=job.note or manifest.note)
+    planned = BY_NAME.get(job.name)
+    manifest = store.read_manifest(job.name) or Manifest(job.name, planned.title if planned else job.name, job.system)
+    title, note = job.title or manifest.title, job.note or manifest.note
+    manifest = replace(manifest, title=title, system=job.system, note=note)
     folder = job.model_folder
     if folder is None or not folder.is_dir():
         return manifest

@@ -12,8 +12,9 @@ from riseq.metrics.scores import t_test
 from riseq.reproduce.document import Cell, Column, Row, Table
 from riseq.reproduce.plan import COUNTED_PASSES, DEV, SET_TITLES, TEST, TEST_SETS, PlannedSystem, read_paper, write_note
 from riseq.reproduce.scoreboard import Scoreboard
+from riseq.terminal.results import SCORE_TITLES, score_digits
 
-TITLES = {"bleu1": "B-1", "bleu2": "B-2", "bleu3": "B-3", "bleu4": "B-4", "rougeL": "R-L", "cider": "CIDEr"}
+TITLES = {metric: title for metric, title in SCORE_TITLES.items() if metric != "exact"}
 LEVEL = 0.01
 """The paper's level of significance."""
 Baselines = Mapping[tuple[str, str], str | None]
@@ -62,11 +63,6 @@ def build_ablation(board: Scoreboard) -> list[Table]:
     return [scores, _test_variants(board, TEST_SETS), _build_edited(board)]
 
 
-def _form(metric: str) -> str:
-    """Return the paper's digits."""
-    return ".3f" if metric == "cider" else ".1f"
-
-
 def score_columns(sets: Sequence[str]) -> tuple[Column, ...]:
     """Return the six metrics of each set."""
     return tuple(Column(TITLES[metric], SET_TITLES[name]) for name, metric in _keys(sets))
@@ -78,7 +74,9 @@ def paper_rows(title: str | None, table: str, sets: Sequence[str]) -> list[Row]:
     if title not in numbers:
         return []
     values = [value for name in sets for value in numbers[title][name]]
-    cells = (Cell.number(value, form=_form(metric)) for (_, metric), value in zip(_keys(sets), values, strict=True))
+    cells = (
+        Cell.number(value, form=score_digits(metric)) for (_, metric), value in zip(_keys(sets), values, strict=True)
+    )
     return [Row(f"{title}, paper", tuple(cells), "paper")]
 
 
@@ -143,9 +141,9 @@ def _score_cell(
     if not scores:
         return Cell.not_run(_make_all(systems))
     value = fmean(scores.values())
-    spread = f" ± {stdev(scores.values()):{_form(metric)}}" if len(scores) > 1 else ""
+    spread = f" ± {stdev(scores.values()):{score_digits(metric)}}" if len(scores) > 1 else ""
     command = " && ".join(board.rescore_command(name, dataset) for name in scores)
-    cell = Cell(f"{value:{_form(metric)}}{spread}", value, command)
+    cell = Cell(f"{value:{score_digits(metric)}}{spread}", value, command)
     other = board.scores(against, dataset) if against else None
     if other is None or len(other) < 2:
         return cell
@@ -171,7 +169,7 @@ def _test_cell(board: Scoreboard, variant: str, dataset: str, metric: str) -> Ce
         return Cell.not_run(command)
     difference = fmean(ours.values()) - fmean(theirs.values())
     test = t_test(each, other)
-    text = f"{'+' if difference >= 0 else '−'}{abs(difference):{_form(metric)}}"
+    text = f"{'+' if difference >= 0 else '−'}{abs(difference):{score_digits(metric)}}"
     return Cell(text, difference, command, star=test.p < LEVEL, p=test.p)
 
 
