@@ -127,13 +127,8 @@ def _read_config(path: Path) -> BackboneConfig:
 def _cut(weights: dict[str, Tensor], keep: Sequence[int], layers: int) -> dict[str, Tensor]:
     if not keep or sorted(set(keep)) != list(keep) or keep[-1] >= layers or keep[0] < 0:
         raise InputError(f"keep_layers {list(keep)}: expected rising numbers within 0..{layers - 1}")
-    renumbered = {old: new for new, old in enumerate(keep)}
-    cut = {}
-    for name, tensor in weights.items():
-        if name.startswith("layers."):
-            _, number, rest = name.split(".", 2)
-            if int(number) not in renumbered:
-                continue
-            name = f"layers.{renumbered[int(number)]}.{rest}"
-        cut[name] = tensor
+    cut = {name: tensor for name, tensor in weights.items() if not name.startswith("layers.")}
+    for new, old in enumerate(keep):
+        own = f"layers.{old}."
+        cut |= {f"layers.{new}.{k.removeprefix(own)}": v for k, v in weights.items() if k.startswith(own)}
     return cut

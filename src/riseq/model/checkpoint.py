@@ -52,11 +52,11 @@ class Checkpoint:
     facts: Mapping[str, Any]
 
 
-def save_checkpoint(folder: Path, checkpoint: Checkpoint, card: str, half: bool = False) -> None:
+def save_checkpoint(folder: Path, checkpoint: Checkpoint, card: str) -> None:
     """Write the model's folder whole: it appears, or replaces an older one, only once all of it is on disk."""
     network = checkpoint.network
     with make_folder(folder) as work:
-        save_weights(work / LAYOUT.weights, network.state_dict(), half)
+        save_weights(work / LAYOUT.weights, network.state_dict())
         write_vocabularies(work, checkpoint.phrases, checkpoint.pieces)
         config = {
             "format": FORMAT,
@@ -80,7 +80,10 @@ def load_checkpoint(folder: str | Path) -> Checkpoint:
     _check_parts(folder, config, shape, phrases, pieces)
     network = _open_network(shape, pieces.cls_id)
     fill_network(network, folder)
-    _check_digest(folder, config, LAYOUT.weights)
+    # As many phrases or pieces in another order load too, and say something else.
+    for name, expected in config["digests"].items():
+        if _digest(folder / name) != expected:
+            raise InputError(f"{folder}: {name} is not the file the network was saved with; they don't belong together")
     return Checkpoint(network.eval(), phrases, pieces, _read_facts(config))
 
 
@@ -137,15 +140,6 @@ def _check_parts(
     for message, holds in checks.items():
         if not holds:
             raise InputError(f"{folder}: {message}; they don't belong together")
-    # As many phrases or pieces in another order would load, and say something else.
-    for name in (LAYOUT.phrases, LAYOUT.vocabulary):
-        _check_digest(folder, config, name)
-
-
-def _check_digest(folder: Path, config: Mapping[str, Any], name: str) -> None:
-    expected = config["digests"].get(name)
-    if expected is not None and _digest(folder / name) != expected:
-        raise InputError(f"{folder}: {name} is not the file the network was saved with; they don't belong together")
 
 
 def _digest(path: Path) -> str:

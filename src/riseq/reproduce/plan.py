@@ -173,6 +173,7 @@ def run_steps(
     out: Path,
     log: Callable[[str], None],
     run: Callable[[Sequence[str]], int] = run_command,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> list[RetrainStep]:
     """Run the steps that are not done yet and return those that failed; a system's later steps wait for its earlier.
 
@@ -195,15 +196,13 @@ def run_steps(
                 latest[step.system] = trained[words]
                 continue
             log(f"{title}: {words}")
-            began = time.perf_counter()
+            began = clock()
             code = run(step.command)
             if code or not step.output.exists():
                 log(f"step {number} failed with exit code {code}: {words}")
                 failed.append(step)
             elif step.command[1] == "train":
-                latest[step.system] = Training(
-                    words, round((time.perf_counter() - began) / 3600, 6), describe_machine()
-                )
+                latest[step.system] = Training(words, round((clock() - began) / 3600, 6), describe_machine())
                 journal.add(asdict(latest[step.system]))
             elif step.system in latest:
                 training, manifest = latest[step.system], store.read_manifest(step.system)

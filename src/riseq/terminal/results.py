@@ -161,11 +161,10 @@ def show_stats(console: Console, stats: DatasetStats) -> None:
     table.add_row("with context", f"{stats.with_context:,}", f"{100 * stats.with_context / of_rows:.1f}")
     table.add_row("with target", f"{stats.with_target:,}", f"{100 * stats.with_target / of_rows:.1f}")
     shares = {"unchanged": stats.unchanged, "shorter": stats.shorter, "new pronoun": stats.pronoun}
+    lengths = {"utterances of context": stats.utterances, "words of question": stats.question_words}
     if stats.with_target:
         for name, share in shares.items():
             table.add_row(f"  {name}", f"{round(share * of_targets):,}", f"{100 * share:.1f}")
-    lengths = {"utterances of context": stats.utterances, "words of question": stats.question_words}
-    if stats.with_target:
         lengths["words of target"] = stats.target_words
     for name, spread in lengths.items():
         table.add_row(name, "", "", f"{spread.mean:.1f}", f"{spread.median:g}", f"{spread.max:,}")
