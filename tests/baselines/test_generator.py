@@ -233,6 +233,6 @@ def test_pieces_become_words() -> None:
     pieces = make_pieces("bert")
     names = name_pieces(pieces)
     ids = [pieces.cls_id, *pieces.encode(["who", "was", "zappa", "?"]), pieces.sep_id]
-    assert join_pieces(names, ids) == ["who", "was", "zappa", "?"]
-    assert join_pieces(names, [pieces.vocabulary["##a"], pieces.vocabulary["##b"], 10_000]) == ["ab"]
-    assert join_pieces(names, []) == []
+    assert join_pieces(names, ids) == "who was zappa ?"
+    assert join_pieces(names, [pieces.vocabulary["##a"], pieces.vocabulary["##b"], 10_000]) == "ab"
+    assert join_pieces(names, []) == ""

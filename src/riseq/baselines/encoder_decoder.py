@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,16 +64,13 @@ class EncoderDecoder:
     def write(self, examples: Sequence[Example]) -> list[Generated]:
         """Return what the network generates for each example, as lower-cased words."""
         options = self.decoding.options()
-        names = name_pieces(self.pieces)
+        decode = partial(join_pieces, name_pieces(self.pieces))
 
         def run(batch: list[Source], device: torch.device) -> list[list[int]]:
             decoder = BatchDecoder(self.network, collate_sources(batch, self.pieces).to(device))
             start = torch.full((len(batch), 1), self.pieces.cls_id, device=device)
             limits = [min(TARGET_PIECES - 1, source.question + LONGER) for source in batch]
             return generate(decoder, (start, torch.ones_like(start)), limits, self.pieces.sep_id, **options)
-
-        def decode(ids: Sequence[int]) -> str:
-            return " ".join(join_pieces(names, ids))
 
         sources = [encode_source(self.pieces, example) for example in examples]
         return write_outputs(self.network, sources, run, decode, self.decoding.width)
@@ -113,7 +111,7 @@ def name_pieces(pieces: Pieces) -> dict[int, str]:
     return {number: piece for piece, number in pieces.vocabulary.items() if number not in marks}
 
 
-def join_pieces(names: Mapping[int, str], ids: Sequence[int]) -> list[str]:
+def join_pieces(names: Mapping[int, str], ids: Sequence[int]) -> str:
     """Return the words of output pieces, marks left out; a piece that continues nothing starts a word of its own."""
     words: list[str] = []
     for piece in (names[number] for number in ids if number in names):
@@ -122,4 +120,4 @@ def join_pieces(names: Mapping[int, str], ids: Sequence[int]) -> list[str]:
             words[-1] += piece[2:]
         else:
             words.append(piece[2:] if continues else piece)
-    return words
+    return " ".join(words)

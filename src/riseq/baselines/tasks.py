@@ -1,8 +1,7 @@
 """The baselines as tasks of the training loop: settings, batches, a loss, questions, and a folder."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -10,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from riseq.baselines.encoder_decoder import EncoderDecoder, collate_sources, encode_source, encode_words
@@ -24,7 +23,7 @@ from riseq.text.pieces import Pieces
 from riseq.train.corpus import MAX_WORDS, cut_batches, load_pairs, split_pair
 from riseq.train.processes import Processes
 from riseq.train.settings import TrainSettings
-from riseq.train.task import StepLog, autocast
+from riseq.train.task import StepLog, Task, autocast
 from riseq.train.tracking import make_fingerprint
 from riseq.types import Example, InputError
 
@@ -65,10 +64,10 @@ _ABOUT = {
 }
 
 
-class BaselineTask(ABC):
+class BaselineTask(Task):
     """What the baselines' tasks share: pairs with their targets given, in batches of like length."""
 
-    settings_class: ClassVar[type[TrainSettings]] = BaselineSettings
+    settings_class = BaselineSettings
     pretrained: ClassVar[str]
     """What the names of the parameters begin with that learn at the rate of what is pretrained."""
     model: EncoderDecoder | LanguageModel
@@ -89,7 +88,7 @@ class BaselineTask(ABC):
         self.title, self.about = f"{settings.system}, a baseline", _ABOUT[settings.system]
         self.made_from = f"Started from `{settings.backbone}`"
         self._load(examples)
-        self.network: nn.Module = self.model.network.to(self.device)
+        self.network = self.model.network.to(self.device)
 
     @abstractmethod
     def _load(self, examples: Sequence[Example]) -> None:
@@ -102,10 +101,6 @@ class BaselineTask(ABC):
     @abstractmethod
     def _loss(self, batch: Any) -> Tensor:
         """Return the mean loss of the batch's target pieces."""
-
-    def running(self) -> AbstractContextManager[None]:
-        """Return the context that the run happens in, which asks for nothing."""
-        return nullcontext()
 
     def peak_rate(self, name: str) -> float:
         """Return the parameter's peak learning rate."""

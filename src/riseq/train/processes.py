@@ -62,7 +62,7 @@ class Processes:
         trained = [p for p, count in zip(parameters, self.sum(used).tolist(), strict=True) if count]
         gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in trained]
         summed = self.sum(torch.cat([gradient.flatten() for gradient in gradients]))
-        for parameter, part in zip(trained, summed.split([p.numel() for p in trained]), strict=True):
+        for parameter, part in zip(trained, torch.split(summed, [p.numel() for p in trained]), strict=True):
             parameter.grad = part.view_as(parameter)
 
 
