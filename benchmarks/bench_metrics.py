@@ -14,7 +14,8 @@ from pycocoevalcap.cider.cider import Cider
 from pycocoevalcap.rouge.rouge import Rouge
 
 from results import find_data
-from riseq.metrics.coco import bleu, cider, rouge_l
+from riseq.metrics.coco import bleu_of_parts, bleu_parts, cider, rouge_l
+from riseq.metrics.ngrams import count_ngrams
 from riseq.metrics.scores import score
 from riseq.text.pieces import scoring_form
 from riseq.text.words import split
@@ -41,9 +42,13 @@ def main() -> None:
     ours = {number: [text] for number, text in enumerate(predictions)}
 
     pairs: list[tuple[str, Callable[[], object], Callable[[], object]]] = [
-        ("BLEU-1..4", lambda: bleu(predictions, targets), lambda: Bleu(4).compute_score(gold, ours, verbose=0)),
+        (
+            "BLEU-1..4",
+            lambda: bleu_of_parts(bleu_parts(count_ngrams(predictions, targets)).sum(axis=0)),
+            lambda: Bleu(4).compute_score(gold, ours, verbose=0),
+        ),
         ("ROUGE-L", lambda: rouge_l(predictions, targets), lambda: Rouge().compute_score(gold, ours)),
-        ("CIDEr", lambda: cider(predictions, targets), lambda: Cider().compute_score(gold, ours)),
+        ("CIDEr", lambda: cider(count_ngrams(predictions, targets)), lambda: Cider().compute_score(gold, ours)),
     ]
     print(f"{len(rows)} questions, best of {REPEATS} runs")
     print(f"{'':10} {'riseq':>10} {'COCO':>10} {'ratio':>7}")

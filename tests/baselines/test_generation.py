@@ -31,9 +31,10 @@ class Chain(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
         last = torch.cat([torch.zeros_like(input_ids[:, :1]), input_ids], dim=1)
         return CausalLMOutputWithPast(logits=self.table[rows, last[:, -2], last[:, -1]][:, None])
 
-    def run(self, limits: list[int], decoding: Decoding) -> list[tuple[int, ...]]:
+    def run(self, limits: list[int], decoding: Decoding, **options: float) -> list[tuple[int, ...]]:
         start = torch.full((len(limits), 1), END)
-        found = generate(self, (start, torch.ones_like(start)), limits, END, use_cache=False, **decoding.options())
+        options = {"use_cache": False, **decoding.options(), **options}
+        found = generate(self, (start, torch.ones_like(start)), limits, END, **options)
         return [tuple(ids) for ids in found]
 
 
@@ -65,7 +66,7 @@ def search_all(chain: Chain, row: int, vocabulary: int, limit: int, power: float
 def test_beams_enough_for_everything_find_the_best_of_all(seed: int, power: float) -> None:
     vocabulary, limits = 4, [4, 3, 2]
     chain = Chain(seed, 3, vocabulary)
-    for row, ids in enumerate(chain.run(limits, Decoding("beams", 200, power))):
+    for row, ids in enumerate(chain.run(limits, Decoding("beams", 200), length_penalty=power)):
         assert ids == search_all(chain, row, vocabulary, limits[row], power)
 
 
@@ -78,7 +79,7 @@ def test_one_beam_is_greedy(seed: int) -> None:
 def test_more_beams_find_likelier_outputs_than_one() -> None:
     chain = Chain(1, 40, 6)
     gain = 0.0
-    one, five = (chain.run([6] * 40, Decoding("beams", beams, 0.0)) for beams in (1, 5))
+    one, five = (chain.run([6] * 40, Decoding("beams", beams), length_penalty=0.0) for beams in (1, 5))
     for row, (alone, best) in enumerate(zip(one, five, strict=True)):
         wholes = [ids if len(ids) == 6 else (*ids, END) for ids in (alone, best)]
         gain += total(chain, row, wholes[1]) - total(chain, row, wholes[0])

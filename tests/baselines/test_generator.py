@@ -9,17 +9,15 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache
 
-from riseq.baselines.generation import QUESTION_PIECES, collate_sources, encode_source, join_pieces, name_pieces
-from riseq.baselines.generator import (
-    TARGET_PIECES,
-    BatchDecoder,
-    Generator,
-    GeneratorCheckpoint,
-    GeneratorConfig,
-    SourceBatch,
-    load_generator,
-    save_generator,
+from riseq.baselines.encoder_decoder import (
+    QUESTION_PIECES,
+    EncoderDecoder,
+    collate_sources,
+    encode_source,
+    join_pieces,
+    name_pieces,
 )
+from riseq.baselines.generator import TARGET_PIECES, BatchDecoder, Generator, GeneratorConfig, SourceBatch
 from riseq.model.backbone import load_backbone, start_decoder
 from riseq.model.transformer import BackboneConfig
 from riseq.text.pieces import Pieces
@@ -87,11 +85,11 @@ def test_the_mixture_is_what_its_parts_say() -> None:
     memory = network.encode(batch)
     states = network.decode(torch.full((6, 1), pieces.cls_id), memory, batch)
     assert network.copier is not None
-    weights, attention = network.copier(states, memory, batch.copy_masks_2BL)
+    weights, attention = network.copier(states, memory, batch.copies_2BL)
     wanted = weights[:, :, :1].exp() * network.score_pieces(states).exp()
     for row in range(6):
         for place, piece in enumerate(batch.ids_BL[row].tolist()):
-            for number, mask in enumerate((batch.question_BL, batch.context_BL)):
+            for number, mask in enumerate(batch.copies_2BL):
                 if mask[row, place]:
                     wanted[row, 0, piece] += weights[row, 0, number + 1].exp() * attention[number, row, 0, place]
     torch.testing.assert_close(network.score_next(states, memory, batch).exp(), wanted)
@@ -102,7 +100,7 @@ def test_a_network_that_only_copies_says_the_pieces_of_its_source_and_no_others(
     network, pieces = make_generator()
     batch = make_batch(pieces)
     assert network.copier is not None
-    for source, mask in ((1, batch.question_BL), (2, batch.context_BL)):
+    for source, mask in enumerate(batch.copies_2BL, 1):
         network.copier.mix.weight.zero_()
         network.copier.mix.bias.fill_(-60.0)
         network.copier.mix.bias[source] = 60.0
@@ -124,7 +122,7 @@ def test_without_a_context_nothing_is_copied_from_it() -> None:
     batch = collate_sources([encode_source(pieces, Example("1", (), "Who was he?"))], pieces)
     scores = begin(network, batch, pieces).exp()
     torch.testing.assert_close(scores.sum(), torch.tensor(1.0))
-    assert not batch.context_BL.any()
+    assert not batch.copies_2BL[1].any()
 
 
 @FAMILIES
@@ -197,30 +195,30 @@ def test_it_starts_from_a_pretrained_encoder(tmp_path: Path, family: Family) -> 
 
 def test_a_checkpoint_comes_back(tmp_path: Path) -> None:
     network, pieces = make_generator()
-    save_generator(tmp_path / "model", GeneratorCheckpoint(network, pieces, {"epoch": 2}), "# card\n")
-    found = load_generator(tmp_path / "model")
+    EncoderDecoder(network, pieces).save(tmp_path / "model", {"epoch": 2}, "# card\n")
+    found = EncoderDecoder.load(tmp_path / "model")
     assert found.facts == {"epoch": 2}
     assert found.network.config == network.config
     for name, tensor in network.state_dict().items():
         assert torch.equal(found.network.state_dict()[name], tensor)
-    save_generator(tmp_path / "half", GeneratorCheckpoint(network, pieces, {}), "# card\n", half=True)
+    EncoderDecoder(network, pieces).save(tmp_path / "half", {}, "# card\n", half=True)
     sizes = [(tmp_path / name / "network.safetensors").stat().st_size for name in ("model", "half")]
     assert sizes[1] < 0.6 * sizes[0]
-    assert load_generator(tmp_path / "half").network.state_dict()["piece_bias"].dtype == torch.float32
+    assert EncoderDecoder.load(tmp_path / "half").network.state_dict()["piece_bias"].dtype == torch.float32
 
 
 def test_another_folder_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no config\.json"):
-        load_generator(tmp_path)
+        EncoderDecoder.load(tmp_path)
     network, pieces = make_generator()
-    save_generator(tmp_path / "model", GeneratorCheckpoint(network, pieces, {}), "# card\n")
+    EncoderDecoder(network, pieces).save(tmp_path / "model", {}, "# card\n")
     config = tmp_path / "model" / "config.json"
     config.write_text(config.read_text().replace('"decoder_layers": 2', '"decoder_layers": 3'))
     with pytest.raises(InputError, match="don't belong together"):
-        load_generator(tmp_path / "model")
+        EncoderDecoder.load(tmp_path / "model")
     config.write_text("{}")
     with pytest.raises(InputError, match="describes no encoder-decoder"):
-        load_generator(tmp_path / "model")
+        EncoderDecoder.load(tmp_path / "model")
 
 
 def test_a_long_question_is_read_up_to_a_whole_word() -> None:
@@ -235,6 +233,6 @@ def test_pieces_become_words() -> None:
     pieces = make_pieces("bert")
     names = name_pieces(pieces)
     ids = [pieces.cls_id, *pieces.encode(["who", "was", "zappa", "?"]), pieces.sep_id]
-    assert join_pieces(names, ids) == ["who", "was", "zappa", "?"]
-    assert join_pieces(names, [pieces.vocabulary["##a"], pieces.vocabulary["##b"], 10_000]) == ["ab"]
-    assert join_pieces(names, []) == []
+    assert join_pieces(names, ids) == "who was zappa ?"
+    assert join_pieces(names, [pieces.vocabulary["##a"], pieces.vocabulary["##b"], 10_000]) == "ab"
+    assert join_pieces(names, []) == ""

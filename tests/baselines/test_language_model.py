@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from riseq.baselines.generation import LONGER, run_language_model
-from riseq.baselines.language_model import QUESTION_TOKENS, LanguageModel, pad
+from riseq.baselines.generation import LONGER, pad
+from riseq.baselines.language_model import QUESTION_TOKENS, LanguageModel
 from riseq.types import Example, InputError
 from tiny_language_model import make_llama, write_language_model
 from tiny_world import make_rows
 
-CPU = torch.device("cpu")
 EXAMPLES = [
     Example("1", ("Tell me about Alan Turing.", "Alan Turing is well known."), "Did Alan Turing win a prize?"),
     Example("2", (), "Why?"),
@@ -63,7 +62,7 @@ def test_outputs_are_the_likeliest_token_each_time_whatever_the_batch(model: Lan
     for parameter in network.parameters():
         parameter.mul_(4)  # sharp enough that no two tokens are alike to rounding
     other = LanguageModel(network, model.tokenizer)
-    for output, example in zip(run_language_model(other, EXAMPLES, CPU), EXAMPLES, strict=True):
+    for output, example in zip(other.write(EXAMPLES), EXAMPLES, strict=True):
         prompt = other.make_prompt(example)
         written: list[int] = []
         while len(written) < min(QUESTION_TOKENS, prompt.question + LONGER):
@@ -75,17 +74,17 @@ def test_outputs_are_the_likeliest_token_each_time_whatever_the_batch(model: Lan
 
 
 def test_what_a_folder_proposes_for_generation_is_not_used(model: LanguageModel) -> None:
-    wanted = run_language_model(model, EXAMPLES[:1], CPU)
+    wanted = model.write(EXAMPLES[:1])
     network = make_llama(model.tokenizer.get_vocab_size())
     network.load_state_dict(model.network.state_dict())
     network.generation_config.update(do_sample=True, temperature=9.0, repetition_penalty=5.0)
-    assert run_language_model(LanguageModel(network, model.tokenizer), EXAMPLES[:1], CPU) == wanted
+    assert LanguageModel(network, model.tokenizer).write(EXAMPLES[:1]) == wanted
 
 
 def test_odd_input_has_an_output_whatever_the_batch(model: LanguageModel) -> None:
-    together = run_language_model(model, EXAMPLES, CPU)
+    together = model.write(EXAMPLES)
     assert [output.truncated for output in together] == [False, False, True, False]
-    alone = [run_language_model(model, [example], CPU)[0] for example in EXAMPLES]
+    alone = [model.write([example])[0] for example in EXAMPLES]
     assert together == alone
 
 

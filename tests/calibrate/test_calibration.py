@@ -52,8 +52,8 @@ def test_the_fit_finds_out_when_the_network_is_right(engine: Simplifier, example
     assert found.reliability["all"].error < 0.15
     assert sum(found.reliability["all"].counts) == len(examples)
     assert found.calibration.network == {"encoder.onnx": "abc"}
-    assert found.facts["passes"]["same"] >= SAME
-    assert 0 <= found.facts["passes"]["saved"] <= 1
+    assert found.calibration.facts["passes"]["same"] >= SAME
+    assert 0 <= found.calibration.facts["passes"]["saved"] <= 1
 
     fitted = Simplifier(engine.backend, engine.pieces, engine.phrases, calibration=found.calibration)
     results = list(fitted.batch(examples))
@@ -68,8 +68,10 @@ def test_everyday_cases_say_what_is_right_and_targets_when_to_stop(engine: Simpl
     found = calibrate(engine, {"suite": everyday, "dev": plain})
     assert set(found.reliability) == {"all", "suite"}
     assert sum(found.reliability["all"].counts) == len(everyday), "the usual way alone is shown"
-    assert {row["set"] for row in found.facts["later"]} == {"dev"}
-    assert found.facts["passes"]["second_passes_before"] > 60, "both say when another pass changes something"
+    assert {row["set"] for row in found.calibration.facts["later"]} == {"dev"}
+    assert found.calibration.facts["passes"]["second_passes_before"] > 60, (
+        "both say when another pass changes something"
+    )
     assert found.calibration.untouched == 1.0, "every question may stay as it is here"
 
 

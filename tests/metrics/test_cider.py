@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from riseq.metrics.coco import cider
+from riseq.metrics import coco
+from riseq.metrics.ngrams import Floats, count_ngrams
 
 if TYPE_CHECKING:
     from .conftest import Texts
+
+
+def cider(predictions: list[str], targets: list[str]) -> Floats:
+    return coco.cider(count_ngrams(predictions, targets))
 
 
 def test_random_corpora_score_as_with_coco(random_corpus: Texts) -> None:

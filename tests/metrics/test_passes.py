@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riseq.core.edits import DELETE, KEEP, Edit, Op
 from riseq.metrics.passes import (
     count_only,
     map_passes,
     measure_stopping,
-    share_by_kind,
     share_edited,
     share_worse,
     text_after,
@@ -52,14 +50,8 @@ def test_a_pass_that_changes_nothing_keeps_every_word() -> None:
     assert share_edited(["who saw alien ?"], [[]], limit=3) == 0
 
 
-def test_edits_are_shared_by_kind() -> None:
-    first = [KEEP, KEEP, DELETE, Edit(Op.SUBSTITUTE, ("he",)), Edit(Op.SUBSTITUTE)]
-    second = [Edit(Op.INSERT, ("and",)), KEEP, KEEP, KEEP]
-    assert share_by_kind([first, second]) == {Op.KEEP: 0.5, Op.DELETE: 0.125, Op.INSERT: 0.125, Op.SUBSTITUTE: 0.25}
-
-
-def test_no_edits_have_no_share() -> None:
-    assert share_by_kind([[KEEP]]) == dict.fromkeys(Op, 0.0)
+def test_the_marker_counts_only_where_something_follows_it() -> None:
+    assert share_edited(["saw alien ?"], [["who saw alien ?"]], limit=1) == pytest.approx(1 / 4)
 
 
 TARGET = "When did she win the big prize?"

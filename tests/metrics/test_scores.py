@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import ttest_rel
 
 from riseq.metrics.ngrams import Floats
-from riseq.metrics.scores import METRICS, Scores, TTest, match_exactly, measure_distances, score, score_examples, t_test
+from riseq.metrics.scores import METRICS, Scores, TTest, score, score_examples, t_test
 from riseq.types import InputError
 
 KEYS = ["n", *METRICS]
@@ -53,11 +53,11 @@ def test_examples_score_as_the_corpus_does() -> None:
     targets = ["when did he die ?", "where was she born ?", "why ?"]
     each, whole = score_examples(predictions, targets), score(predictions, targets)
     assert isinstance(whole, Scores)
-    assert np.mean(each.each("rougeL")) == pytest.approx(whole.rougeL)
-    assert np.mean(each.each("cider")) == pytest.approx(whole.cider)
-    assert each.each("exact").tolist() == [0, 100, 0]
-    assert each.each("distance").tolist() == [2, 0, 2]
-    assert each.each("bleu4").tolist()[1:] == pytest.approx([100, 0])
+    assert np.mean(each.each["rougeL"]) == pytest.approx(whole.rougeL)
+    assert np.mean(each.each["cider"]) == pytest.approx(whole.cider)
+    assert each.each["exact"].tolist() == [0, 100, 0]
+    assert each.each["distance"].tolist() == [2, 0, 2]
+    assert each.each["bleu4"].tolist()[1:] == pytest.approx([100, 0])
     assert whole.exact == pytest.approx(100 / 3)
     assert whole.distance == pytest.approx(4 / 3)
 
@@ -76,16 +76,18 @@ def test_a_part_has_the_scores_it_would_have_alone(metric: str) -> None:
 
 def test_an_unknown_metric_is_an_error() -> None:
     with pytest.raises(KeyError, match="meteor"):
-        score_examples(TEXTS, TARGETS).each("meteor")
+        score_examples(TEXTS, TARGETS).score("meteor")
 
 
 def test_a_match_is_word_for_word() -> None:
-    assert match_exactly(["a b", "a  b", "a b", ""], ["a b", "a b", "ab", ""]).tolist() == [True, True, False, True]
+    found = score_examples(["a b", "a  b", "a b", ""], ["a b", "a b", "ab", ""])
+    assert found.each["exact"].tolist() == [100, 100, 0, 100]
 
 
 def test_distances_count_words() -> None:
     predictions = ["when did ira hayes die ?", "a b", "", "same", "a  b"]
-    assert measure_distances(predictions, ["when did he die ?", "", "a b", "same", "a b"]).tolist() == [2, 2, 2, 0, 0]
+    found = score_examples(predictions, ["when did he die ?", "", "a b", "same", "a b"])
+    assert found.each["distance"].tolist() == [2, 2, 2, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +99,7 @@ def test_distances_count_words() -> None:
     ],
 )
 def test_what_cannot_be_scored_is_refused(predictions: list[str], targets: list[str], message: str) -> None:
-    for measure in (score, score_examples, match_exactly, measure_distances):
+    for measure in (score, score_examples):
         with pytest.raises(InputError, match=message):
             measure(predictions, targets)
 
@@ -113,13 +115,13 @@ def test_the_t_test_is_scipys(scores: tuple[Floats, Floats]) -> None:
     first, second = scores
     expected = ttest_rel(first, second)
     result = t_test(first, second)
-    assert (result.statistic, result.p) == (expected.statistic, expected.pvalue)
+    assert result.p == expected.pvalue
     assert result.difference == pytest.approx((first - second).mean())
 
 
 def test_the_t_test_without_spread() -> None:
-    assert t_test([1, 2, 3], [1, 2, 3]) == TTest(0.0, 0.0, 1.0)
-    assert t_test([1, 2], [2, 3]) == TTest(-1.0, -np.inf, 0.0)
+    assert t_test(np.array([1.0, 2, 3]), np.array([1.0, 2, 3])) == TTest(0.0, 1.0)
+    assert t_test(np.array([1.0, 2]), np.array([2.0, 3])) == TTest(-1.0, 0.0)
 
 
 def test_the_t_test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,14 +134,4 @@ def test_the_t_test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(InputError, match=r"pip install '\.\[report\]'"):
-        t_test([1, 2], [2, 1])
-
-
-def test_systems_on_different_examples_are_refused() -> None:
-    with pytest.raises(InputError, match="same examples"):
-        t_test([1, 2], [1, 2, 3])
-    for scores in ([1], []):
-        with pytest.raises(InputError, match="at least two examples"):
-            t_test(scores, scores)
-    with pytest.raises(InputError, match="one score an example"):
-        t_test([[1], [2]], [[2], [3]])
+        t_test(np.array([1.0, 2]), np.array([2.0, 1]))

@@ -36,15 +36,6 @@ def test_a_checkpoint_comes_back_as_it_was(tmp_path: Path, family: Any) -> None:
     assert (tmp_path / "model" / LAYOUT.card).read_text(encoding="utf-8") == CARD
 
 
-def test_half_precision_takes_half_the_room_and_loads_as_float(tmp_path: Path) -> None:
-    saved = make_checkpoint()
-    save_checkpoint(tmp_path / "whole", saved, CARD)
-    save_checkpoint(tmp_path / "half", saved, CARD, half=True)
-    sizes = [(tmp_path / name / LAYOUT.weights).stat().st_size for name in ("whole", "half")]
-    assert sizes[1] < 0.6 * sizes[0]
-    assert {p.dtype for p in load_checkpoint(tmp_path / "half").network.parameters()} == {torch.float32}
-
-
 def test_every_file_is_readable_by_everyone(tmp_path: Path) -> None:
     folder = save_tiny(tmp_path / "model", make_checkpoint())
     assert stat.S_IMODE(folder.stat().st_mode) == 0o755

@@ -36,7 +36,7 @@ def test_the_rules_choose_by_distance_and_none_twice() -> None:
     questions = ["a b c d", "a b c", "a b", "a", "a b c d e"]
     targets = ["a", "a", "a b", "a", "a b c d e"]
     texts = ["a", "a", "x", "a", "x y z"]
-    others = {"other": ["a", "p q r s t", "x", "a", "x y z"]}
+    others = [["a", "p q r s t", "x", "a", "x y z"]]
     chosen = choose_cases(
         questions, targets, texts, others, {"best gain": 1, "worst loss": 2, "largest disagreement": 5}
     )
@@ -49,4 +49,4 @@ def test_the_rules_choose_by_distance_and_none_twice() -> None:
 
 
 def test_nothing_is_chosen_where_nothing_changes() -> None:
-    assert choose_cases(["a"], ["a"], ["a"], {"other": ["a"]}) == []
+    assert choose_cases(["a"], ["a"], ["a"], [["a"]]) == []

@@ -52,7 +52,7 @@ def test_a_checkpoints_weights_are_counted_without_being_loaded(tmp_path: Path) 
     assert count_parameters(folder) == sum(p.numel() for p in checkpoint.network.state_dict().values())
 
 
-def test_an_exported_models_are_counted_by_its_shape() -> None:
+def test_an_exported_model_has_what_its_training_counted() -> None:
     folder = find_default_model()
     if folder is None:
         pytest.skip("no model ships with this checkout")

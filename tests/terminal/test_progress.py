@@ -18,6 +18,12 @@ def test_the_bar_has_the_rate_and_the_time_and_starts_at_what_was_done() -> None
     assert "/s" in seen.getvalue()
 
 
+def test_the_bar_is_for_terminals() -> None:
+    piped = StringIO()
+    assert len(list(track(range(5), 5, "rise", Console(file=piped, force_terminal=False)))) == 5
+    assert piped.getvalue() == ""
+
+
 def test_a_total_may_be_unknown() -> None:
     seen = StringIO()
     assert len(list(track(range(5), None, "rise", Console(file=seen, force_terminal=True, width=100)))) == 5

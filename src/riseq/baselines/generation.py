@@ -1,75 +1,36 @@
-"""From examples to the questions that a baseline's network generates: sources in batches, decoding, words."""
+"""How a baseline's network writes questions: sources in batches of like length, decoding, outputs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 from transformers import LogitsProcessor, LogitsProcessorList, StoppingCriteriaList, TopPLogitsWarper
 
-from riseq.baselines.generator import TARGET_PIECES, BatchDecoder, Generator, SourceBatch
-from riseq.baselines.language_model import QUESTION_TOKENS, LanguageModel, Source, pad
-from riseq.model.inputs import encode_context
-from riseq.text.pieces import Pieces
-from riseq.text.words import forms
-from riseq.types import Example, InputError
+from riseq.types import InputError
 
-QUESTION_PIECES = 64
-"""A longer question is cut here, at a whole word; the scores look at 30."""
 LONGER = 8
 """How many pieces an output may have more than its question: a target seldom has any."""
 GPU_PIECES, CPU_PIECES = 131_072, 2_048
 """Padded pieces in one batch, beams counted."""
 
 
-def encode_words(pieces: Pieces, text: str, room: int = QUESTION_PIECES) -> tuple[list[int], bool]:
-    """Return the pieces of as many of the words of ``text`` as have room, and whether any was left out."""
-    ids: list[int] = []
-    for form in forms(text):
-        cut = pieces.cut(form)
-        if len(ids) + len(cut) > room:
-            return ids, True
-        ids.extend(cut)
-    return ids, False
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a network reads before it writes, how much of it is the question's own, and whether some was cut off."""
+
+    ids: tuple[int, ...]
+    question: int
+    truncated: bool
 
 
-def encode_source(pieces: Pieces, example: Example) -> Source:
-    """Return the ids of ``[CLS] c1 [SEP] c2 [SEP] x [SEP]``."""
-    context = encode_context(pieces, example.context)
-    question, cut = encode_words(pieces, example.question)
-    ids = (*context.ids, pieces.sep_id, *question, pieces.sep_id)
-    return Source(ids, len(question), context.truncated or cut)
-
-
-def collate_sources(sources: Sequence[Source], pieces: Pieces) -> SourceBatch:
-    """Return the padded batch of ``sources``."""
-    ids, mask = (tensor.numpy() for tensor in pad([source.ids for source in sources], pieces.pad_id))
-    real = mask.astype(np.bool_)
-    markers = np.array([[len(source.ids) - source.question - 2] for source in sources])
-    after = np.arange(ids.shape[1])[None, :] >= markers
-    plain = real & (ids != pieces.sep_id) & (ids != pieces.cls_id)
-    arrays = (ids, (after & real).astype(np.int64), real, plain & after, plain & ~after)
-    return SourceBatch(*(torch.from_numpy(array) for array in arrays))
-
-
-def name_pieces(pieces: Pieces) -> dict[int, str]:
-    """Return the pieces that words are made of, by their ids."""
-    marks = {pieces.cls_id, pieces.sep_id, pieces.pad_id, pieces.unk_id}
-    return {number: piece for piece, number in pieces.vocabulary.items() if number not in marks}
-
-
-def join_pieces(names: Mapping[int, str], ids: Sequence[int]) -> list[str]:
-    """Return the words of output pieces, marks left out; a piece that continues nothing starts a word of its own."""
-    words: list[str] = []
-    for piece in (names[number] for number in ids if number in names):
-        continues = piece.startswith("##") and len(piece) > 2
-        if continues and words:
-            words[-1] += piece[2:]
-        else:
-            words.append(piece[2:] if continues else piece)
-    return words
+def pad(rows: Sequence[Sequence[int]], pad_id: int, side: Literal["left", "right"] = "right") -> tuple[Tensor, Tensor]:
+    """Return ids and mask [B, L] of rows of different lengths, padded on the ``side``: left where outputs follow."""
+    ids = [torch.tensor(row, dtype=torch.int64) for row in rows]
+    mask = pad_sequence([torch.ones_like(row) for row in ids], batch_first=True, padding_side=side)
+    return pad_sequence(ids, batch_first=True, padding_value=pad_id, padding_side=side), mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +39,6 @@ class Decoding:
 
     method: Literal["greedy", "beams", "nucleus"] = "greedy"
     beams: int = 5
-    length_penalty: float = 1.0
-    """Beams compare log-probability / length^penalty, the end counted as a piece."""
     mass: float = 0.9
     """The nucleus: the likeliest pieces that together have this probability."""
     seed: int = 1
@@ -101,7 +60,8 @@ class Decoding:
             return {"logits_processor": LogitsProcessorList([NucleusSampler(self.mass, self.seed)])}
         if self.width == 1:
             return {}
-        return {"num_beams": self.beams, "length_penalty": self.length_penalty, "early_stopping": True}
+        # Beams compare log-probability / length, the end counted as a piece.
+        return {"num_beams": self.beams, "length_penalty": 1.0, "early_stopping": True}
 
 
 class NucleusSampler(LogitsProcessor):  # type: ignore[misc]
@@ -152,50 +112,21 @@ class Generated:
 
 
 @torch.no_grad()
-def run_generator(
-    network: Generator, pieces: Pieces, examples: Sequence[Example], decoding: Decoding, device: torch.device
-) -> list[Generated]:
-    """Return what an encoder-decoder generates for each example, as lower-cased words."""
-    sources = [encode_source(pieces, example) for example in examples]
-    options = decoding.options()
-
-    def run(batch: list[Source]) -> list[list[int]]:
-        decoder = BatchDecoder(network, collate_sources(batch, pieces).to(device))
-        start = torch.full((len(batch), 1), pieces.cls_id, device=device)
-        limits = [min(TARGET_PIECES - 1, source.question + LONGER) for source in batch]
-        return generate(decoder, (start, torch.ones_like(start)), limits, pieces.sep_id, **options)
-
-    names = name_pieces(pieces)
-    network.eval()
-    return _run_batches(sources, run, lambda ids: " ".join(join_pieces(names, ids)), device, decoding.width)
-
-
-@torch.no_grad()
-def run_language_model(model: LanguageModel, examples: Sequence[Example], device: torch.device) -> list[Generated]:
-    """Return what a language model greedily writes after each example."""
-
-    def run(batch: list[Source]) -> list[list[int]]:
-        ids, mask = pad([prompt.ids for prompt in batch], model.end_id, "left")
-        limits = [min(QUESTION_TOKENS, prompt.question + LONGER) for prompt in batch]
-        return generate(model.network, (ids.to(device), mask.to(device)), limits, model.end_id)
-
-    model.network.eval()
-    return _run_batches([model.make_prompt(example) for example in examples], run, model.decode, device)
-
-
-def _run_batches(
+def write_outputs(
+    network: nn.Module,
     sources: Sequence[Source],
-    run: Callable[[list[Source]], list[list[int]]],
+    write: Callable[[list[Source], torch.device], list[list[int]]],
     decode: Callable[[Sequence[int]], str],
-    device: torch.device,
     width: int = 1,
 ) -> list[Generated]:
-    """Return what ``run`` writes after every source, decoded: batches of like length at a time, in the given order."""
+    """Return what ``write`` puts after every source, decoded: batches of like length at a time, in the given order."""
+    network.eval()
+    device = next(network.parameters()).device
     budget = GPU_PIECES if device.type == "cuda" else CPU_PIECES
     order = sorted(range(len(sources)), key=lambda k: -len(sources[k].ids))
     found: dict[int, str] = {}
     while len(found) < len(order):
         longest = len(sources[order[len(found)]].ids)
         batch = order[len(found) :][: max(1, budget // (longest * width))]
-        found |= zip(batch, map(decode, run([sources[k] for k in batch])), strict=True)
+        found |= zip(batch, map(decode, write([sources[k] for k in batch], device)), strict=True)
     return [Generated(found[k], source.truncated) for k, source in enumerate(sources)]

@@ -1,13 +1,11 @@
-"""An encoder-decoder that generates a question piece by piece, or copies too (Trans++), and its checkpoint folder.
+"""An encoder-decoder that generates a question piece by piece, or copies too (Trans++).
 
 Dimensions in names: B questions, K beams, L source pieces, T output pieces, V vocabulary, D hidden.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -16,13 +14,7 @@ from torch.nn import functional
 from transformers import Cache, GenerationMixin, PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import CausalLMOutputWithPast
 
-from riseq.files import make_folder
-from riseq.hub import check_files
-from riseq.model.checkpoint import load_weights, save_weights
-from riseq.model.folder import FORMAT, LAYOUT, read_json, write_facts
 from riseq.model.transformer import Attention, BackboneConfig, Encoder, Layer, padding_mask
-from riseq.text.pieces import Pieces
-from riseq.types import InputError
 
 TARGET_PIECES = 72
 """The longest output, its end counted: a whole question as it is read, and a little more."""
@@ -49,14 +41,8 @@ class SourceBatch(NamedTuple):
     """1 from the marker on."""
     mask_BL: Tensor
     """True at real pieces."""
-    question_BL: Tensor
-    """True at the question's pieces, without the marks around them; likewise ``context_BL``."""
-    context_BL: Tensor
-
-    @property
-    def copy_masks_2BL(self) -> Tensor:
-        """True at what can be copied: from the question, and from the context."""
-        return torch.stack([self.question_BL, self.context_BL])
+    copies_2BL: Tensor
+    """True at what can be copied: the question's pieces and the context's, without the marks around them."""
 
     def to(self, device: torch.device) -> SourceBatch:
         """Return the batch on ``device``."""
@@ -143,7 +129,7 @@ class Generator(nn.Module):
         generated_BTV = self.score_pieces(states)
         chosen_BT = generated_BTV.gather(-1, targets_BT[:, :, None])[:, :, 0]
         if self.copier is not None:
-            weights_BT3, attention_2BTL = self.copier(states, memory, batch.copy_masks_2BL)
+            weights_BT3, attention_2BTL = self.copier(states, memory, batch.copies_2BL)
             same_BTL = (batch.ids_BL[:, None, :] == targets_BT[:, :, None]).float()
             copied_2BT = (attention_2BTL * same_BTL).sum(-1)
             parts = [chosen_BT, *copied_2BT.clamp(min=_NEVER).log()]
@@ -156,7 +142,7 @@ class Generator(nn.Module):
         generated_BKV = self.score_pieces(states_BKD)
         if self.copier is None:
             return generated_BKV
-        weights_BK3, attention_2BKL = self.copier(states_BKD, memory_BLD, batch.copy_masks_2BL)
+        weights_BK3, attention_2BKL = self.copier(states_BKD, memory_BLD, batch.copies_2BL)
         weights_BK3 = weights_BK3.exp()
         mixed = weights_BK3[:, :, :1] * generated_BKV.exp()
         index = batch.ids_BL[:, None, :].expand(-1, states_BKD.shape[1], -1)
@@ -206,50 +192,3 @@ def _attend(attention: Attention, x: Tensor, keys: Tensor, values: Tensor, mask:
     attended = functional.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
     out: Tensor = attention.out(attended.transpose(1, 2).flatten(2))
     return out
-
-
-@dataclass(frozen=True, slots=True)
-class GeneratorCheckpoint:
-    """A network, the vocabulary of its pieces, and facts of its training for the config."""
-
-    network: Generator
-    pieces: Pieces
-    facts: Mapping[str, Any]
-
-
-def save_generator(folder: Path, checkpoint: GeneratorCheckpoint, card: str, half: bool = False) -> None:
-    """Write the model's folder whole; ``half`` stores the weights in float16."""
-    with make_folder(folder) as work:
-        save_weights(work / LAYOUT.weights, checkpoint.network.state_dict(), half)
-        checkpoint.pieces.save(work / LAYOUT.vocabulary)
-        shape = asdict(checkpoint.network.config)
-        write_facts(work, {"format": FORMAT, "generator": shape, **checkpoint.facts}, card)
-
-
-def load_generator(folder: str | Path) -> GeneratorCheckpoint:
-    """Return the encoder-decoder in ``folder``, its parts checked against each other."""
-    folder = Path(folder)
-    names = (LAYOUT.config, LAYOUT.weights, LAYOUT.vocabulary)
-    check_files(folder, names, "the folder of an encoder-decoder that riseq trained")
-    config = read_json(folder / LAYOUT.config)
-    if not isinstance(config, dict) or "generator" not in config or config.get("format") != FORMAT:
-        raise InputError(f"{folder}: {LAYOUT.config} describes no encoder-decoder of format {FORMAT}")
-    try:
-        shape = dict(config["generator"])
-        built = GeneratorConfig(**{**shape, "backbone": BackboneConfig(**shape["backbone"])})
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{folder / LAYOUT.config}: not the shape of an encoder-decoder ({error})") from error
-    pieces = Pieces.load(folder / LAYOUT.vocabulary)
-    with torch.device("meta"):
-        network = Generator(built)
-    try:
-        network.load_state_dict(load_weights(folder / LAYOUT.weights), assign=True)
-    except RuntimeError as error:
-        first = str(error).splitlines()[1].strip()
-        raise InputError(f"{folder}: weights and config don't belong together ({first})") from error
-    if len(pieces) > built.backbone.vocab_size:
-        raise InputError(
-            f"{folder}: {LAYOUT.vocabulary} has {len(pieces)} pieces, the network {built.backbone.vocab_size}"
-        )
-    facts = {k: v for k, v in config.items() if k not in ("format", "generator")}
-    return GeneratorCheckpoint(network.eval(), pieces, facts)

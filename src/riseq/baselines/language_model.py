@@ -6,15 +6,13 @@ import json
 import os
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
 import torch
 from tokenizers import Tokenizer
-from torch import Tensor
 
+from riseq.baselines.generation import LONGER, Generated, Source, generate, pad, write_outputs
 from riseq.extras import INSTALL, MissingExtra
 from riseq.files import make_folder, write_text
 from riseq.hub import find_pretrained
@@ -27,15 +25,6 @@ QUESTION_TOKENS = 64
 """A longer question, and a longer output, is cut here."""
 QUESTION_MARK = "\nQuestion:"
 TARGET_MARK = "\nFollow-up:"
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What a network reads before it writes, how much of it is the question's own, and whether some was cut off."""
-
-    ids: tuple[int, ...]
-    question: int
-    truncated: bool
 
 
 class LanguageModel:
@@ -110,23 +99,21 @@ class LanguageModel:
         lines = self.tokenizer.decode(list(ids), skip_special_tokens=True).strip().splitlines()
         return lines[0].strip() if lines else ""
 
+    def write(self, examples: Sequence[Example]) -> list[Generated]:
+        """Return what the network greedily writes after each example."""
+
+        def run(batch: list[Source], device: torch.device) -> list[list[int]]:
+            ids, mask = pad([prompt.ids for prompt in batch], self.end_id, "left")
+            limits = [min(QUESTION_TOKENS, prompt.question + LONGER) for prompt in batch]
+            return generate(self.network, (ids.to(device), mask.to(device)), limits, self.end_id)
+
+        return write_outputs(self.network, [self.make_prompt(example) for example in examples], run, self.decode)
+
     def _encode(self, text: str) -> list[int]:
         # Half a surrogate pair has no UTF-8 form.
         clean = text.encode("utf-8", "replace").decode("utf-8")
         found: list[int] = self.tokenizer.encode(clean, add_special_tokens=False).ids
         return found
-
-
-def pad(rows: Sequence[Sequence[int]], pad_id: int, side: Literal["left", "right"] = "right") -> tuple[Tensor, Tensor]:
-    """Return ids and mask [B, L] of rows of different lengths, padded on the ``side``: left where outputs follow."""
-    width = max(len(row) for row in rows)
-    ids = np.full((len(rows), width), pad_id, dtype=np.int64)
-    mask = np.zeros((len(rows), width), dtype=np.int64)
-    for index, row in enumerate(rows):
-        start = width - len(row) if side == "left" else 0
-        ids[index, start : start + len(row)] = row
-        mask[index, start : start + len(row)] = 1
-    return torch.from_numpy(ids), torch.from_numpy(mask)
 
 
 def _read_gguf(path: Path) -> tuple[Any, Tokenizer]:

@@ -1,12 +1,11 @@
 """The paper's learned baselines as systems: Trans++, QGDiv and QuerySim."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from riseq.baselines.generation import Decoding, Generated, run_generator, run_language_model
-from riseq.baselines.generator import GeneratorCheckpoint, load_generator
+from riseq.baselines.encoder_decoder import EncoderDecoder
+from riseq.baselines.generation import Decoding
 from riseq.baselines.language_model import LanguageModel
 from riseq.core.edits import MARKER
 from riseq.core.levenshtein import gold_edits
@@ -19,36 +18,43 @@ CHUNK = 1_024
 """Examples taken at a time: enough to make batches of like length."""
 
 
-class BaselineSystem(ABC):
+class BaselineSystem:
     """What the three share: examples are taken in chunks, and each output becomes a result."""
 
     name: str
+    _model: EncoderDecoder | LanguageModel
 
-    @abstractmethod
-    def _run(self, examples: Sequence[Example]) -> list[Generated]:
-        """Return what the network generates for each example."""
-
-    @abstractmethod
     def _finish(self, example: Example, text: str) -> str:
         """Return the text of the result; the question where nothing was generated."""
+        return text or example.question
 
     def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
         """Yield each question as the network generates it."""
         remaining = iter(examples)
         while chunk := list(islice(remaining, CHUNK)):
-            for example, made in zip(chunk, self._run(chunk), strict=True):
+            for example, made in zip(chunk, self._model.write(chunk), strict=True):
                 yield Simplification(example.question, self._finish(example, made.text), truncated=made.truncated)
 
 
-class EncoderDecoderSystem(BaselineSystem):
-    """What Trans++ and QGDiv share: an encoder-decoder and its decoding, with the question's own spelling put back."""
+class TransPlusPlus(BaselineSystem):
+    """An encoder-decoder whose next piece is generated, or copied from the question or the context; greedy.
 
-    def __init__(self, checkpoint: GeneratorCheckpoint, decoding: Decoding, device: str) -> None:
-        self._decoding, self._device = decoding, pick_device(device)
-        self._network, self._pieces = checkpoint.network.to(self._device), checkpoint.pieces
+    The question's own spelling is put back.
+    """
 
-    def _run(self, examples: Sequence[Example]) -> list[Generated]:
-        return run_generator(self._network, self._pieces, examples, self._decoding, self._device)
+    name = "trans++"
+    copies = True
+    _model: EncoderDecoder
+
+    def __init__(self, model: Path | None = None, *, device: str = "auto") -> None:
+        """Load the model in the folder ``model``."""
+        folder = need_model(self.name, model)
+        self._model = EncoderDecoder.load(folder)
+        copies = self._model.network.config.copies
+        if copies != self.copies:
+            what, whose = ("copies", "trans++") if copies else ("cannot copy", "qgdiv")
+            raise InputError(f"{folder}: its network {what}; it is a model for {whose!r}, not for {self.name!r}")
+        self._model.network.to(pick_device(device))
 
     def _finish(self, example: Example, text: str) -> str:
         """Return lower-cased words in the question's own spelling and spacing, by the edits that lead to them."""
@@ -59,24 +65,11 @@ class EncoderDecoderSystem(BaselineSystem):
         return found if forms(found) == wanted else text  # the spelling must not change the words
 
 
-class TransPlusPlus(EncoderDecoderSystem):
-    """An encoder-decoder whose next piece is generated, or copied from the question or the context; greedy."""
-
-    name = "trans++"
-
-    def __init__(self, model: Path | None = None, *, device: str = "auto") -> None:
-        """Load the model in the folder ``model``."""
-        folder = need_model(self.name, model)
-        checkpoint = load_generator(folder)
-        if not checkpoint.network.config.copies:
-            raise InputError(f"{folder}: its network cannot copy; it is a model for 'qgdiv', not for {self.name!r}")
-        super().__init__(checkpoint, Decoding(), device)
-
-
-class QgDiv(EncoderDecoderSystem):
-    """An encoder-decoder; the same input gives the same output unless a nucleus is asked for."""
+class QgDiv(TransPlusPlus):
+    """An encoder-decoder that only generates; the same input gives the same output unless a nucleus is asked for."""
 
     name = "qgdiv"
+    copies = False
 
     def __init__(
         self,
@@ -91,14 +84,11 @@ class QgDiv(EncoderDecoderSystem):
 
         Without ``beams`` it searches with as many as it was chosen with in training.
         """
-        folder = need_model(self.name, model)
-        checkpoint = load_generator(folder)
-        if checkpoint.network.config.copies:
-            raise InputError(f"{folder}: its network copies; it is a model for 'trans++', not for {self.name!r}")
+        super().__init__(model, device=device)
         if beams is None:
-            beams = int(checkpoint.facts.get("settings", {}).get("beams", Decoding().beams))
-        decoding = Decoding("beams", beams) if nucleus is None else Decoding("nucleus", mass=nucleus, seed=seed)
-        super().__init__(checkpoint, decoding, device)
+            beams = int(self._model.facts.get("settings", {}).get("beams", Decoding().beams))
+        chosen = Decoding("beams", beams) if nucleus is None else Decoding("nucleus", mass=nucleus, seed=seed)
+        self._model.decoding = chosen
 
 
 class QuerySim(BaselineSystem):
@@ -108,15 +98,8 @@ class QuerySim(BaselineSystem):
 
     def __init__(self, model: Path | None = None, *, device: str = "auto") -> None:
         """Load the model in the folder ``model``."""
-        self._device = pick_device(device)
         self._model = LanguageModel.load(need_model(self.name, model))
-        self._model.network.to(self._device)
-
-    def _run(self, examples: Sequence[Example]) -> list[Generated]:
-        return run_language_model(self._model, examples, self._device)
-
-    def _finish(self, example: Example, text: str) -> str:
-        return text or example.question
+        self._model.network.to(pick_device(device))
 
 
 def need_model(name: str, model: Path | None) -> Path:

@@ -1,8 +1,7 @@
 """The baselines as tasks of the training loop: settings, batches, a loss, questions, and a folder."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -10,13 +9,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
-from riseq.baselines import generation, generator
-from riseq.baselines.generation import Decoding, Generated
-from riseq.baselines.generator import Generator, GeneratorCheckpoint, GeneratorConfig, SourceBatch
-from riseq.baselines.language_model import LanguageModel, pad
+from riseq.baselines.encoder_decoder import EncoderDecoder, collate_sources, encode_source, encode_words
+from riseq.baselines.generation import Decoding, pad
+from riseq.baselines.generator import Generator, GeneratorConfig, SourceBatch
+from riseq.baselines.language_model import LanguageModel
 from riseq.data.dataset import load_dataset
 from riseq.model.backbone import load_backbone, start_decoder
 from riseq.model.network import pick_device
@@ -24,7 +23,7 @@ from riseq.text.pieces import Pieces
 from riseq.train.corpus import MAX_WORDS, cut_batches, load_pairs, split_pair
 from riseq.train.processes import Processes
 from riseq.train.settings import TrainSettings
-from riseq.train.task import StepLog, autocast
+from riseq.train.task import StepLog, Task, autocast
 from riseq.train.tracking import make_fingerprint
 from riseq.types import Example, InputError
 
@@ -65,19 +64,13 @@ _ABOUT = {
 }
 
 
-def gather_pairs(settings: BaselineSettings) -> list[Example]:
-    """Return the training pairs, neither side longer than RISE's."""
-    pairs = [example for _, found in load_pairs(settings) for example in found if example.target]
-    return [example for example in pairs if max(map(len, split_pair(example))) <= MAX_WORDS + 1]
-
-
-class BaselineTask(ABC):
+class BaselineTask(Task):
     """What the baselines' tasks share: pairs with their targets given, in batches of like length."""
 
-    settings_class: ClassVar[type[TrainSettings]] = BaselineSettings
+    settings_class = BaselineSettings
     pretrained: ClassVar[str]
     """What the names of the parameters begin with that learn at the rate of what is pretrained."""
-    network: nn.Module
+    model: EncoderDecoder | LanguageModel
     lengths: Index
     """How long each pair is."""
 
@@ -87,17 +80,19 @@ class BaselineTask(ABC):
             raise InputError(f"{settings.system}: one process trains a baseline; got {processes.count}")
         self.settings, self.device = settings, pick_device(settings.device)
         torch.manual_seed(settings.seed)
-        examples = gather_pairs(settings)
+        pairs = [example for _, found in load_pairs(settings) for example in found if example.target]
+        examples = [one for one in pairs if max(map(len, split_pair(one))) <= MAX_WORDS + 1]  # no longer than RISE's
         self.dev = {name: load_dataset(name, need_target=True)[: settings.limit] for name in settings.dev}
         self.fingerprint = make_fingerprint(settings, examples)
         self.log = StepLog()
         self.title, self.about = f"{settings.system}, a baseline", _ABOUT[settings.system]
         self.made_from = f"Started from `{settings.backbone}`"
         self._load(examples)
+        self.network = self.model.network.to(self.device)
 
     @abstractmethod
     def _load(self, examples: Sequence[Example]) -> None:
-        """Load the network, and read the pairs as it does."""
+        """Load the model, and read the pairs as it does."""
 
     @abstractmethod
     def _prepare(self, index: Index, copy: bool) -> Any:
@@ -106,14 +101,6 @@ class BaselineTask(ABC):
     @abstractmethod
     def _loss(self, batch: Any) -> Tensor:
         """Return the mean loss of the batch's target pieces."""
-
-    @abstractmethod
-    def _run(self, examples: Sequence[Example]) -> list[Generated]:
-        """Return what the network writes for each example."""
-
-    def running(self) -> AbstractContextManager[None]:
-        """Return the context that the run happens in, which asks for nothing."""
-        return nullcontext()
 
     def peak_rate(self, name: str) -> float:
         """Return the parameter's peak learning rate."""
@@ -137,51 +124,46 @@ class BaselineTask(ABC):
 
     def predict(self, name: str) -> list[str]:
         """Return the question that the network writes for each example of the dev set ``name``."""
-        return [written.text for written in self._run(self.dev[name])]
+        return [written.text for written in self.model.write(self.dev[name])]
+
+    def save(self, folder: Path, facts: Mapping[str, Any], card: str) -> None:
+        """Write the model's folder whole."""
+        self.model.save(folder, facts, card, self.settings.half)
 
 
 class EncoderDecoderTask(BaselineTask):
     """An encoder-decoder on its training pairs."""
 
     pretrained = "encoder."  # the decoder has to learn another trade than its layers had
-    network: Generator
+    model: EncoderDecoder
 
     def _load(self, examples: Sequence[Example]) -> None:
         settings = self.settings
         backbone = load_backbone(settings.backbone)
-        self.pieces = Pieces.load(backbone.tokenizer)
+        pieces = Pieces.load(backbone.tokenizer)
         copies = settings.system == "trans++"
-        shape = GeneratorConfig(backbone.config, settings.decoder_layers, copies, settings.dropout)
-        self.network = net = Generator(shape)
+        net = Generator(GeneratorConfig(backbone.config, settings.decoder_layers, copies, settings.dropout))
         start_decoder(net.encoder, net.decoder, net.positions, net.norm, backbone)
-        self.network.to(self.device)
-        self.sources = [generation.encode_source(self.pieces, example) for example in examples]
-        self.targets = [generation.encode_words(self.pieces, example.target or "")[0] for example in examples]
+        decoding = Decoding("beams", settings.beams) if settings.system == "qgdiv" else Decoding()
+        self.model = EncoderDecoder(net, pieces, decoding=decoding)
+        self.sources = [encode_source(pieces, example) for example in examples]
+        self.targets = [encode_words(pieces, example.target or "")[0] for example in examples]
         self.questions = [source.ids[-1 - source.question : -1] for source in self.sources]
         self.lengths = np.array([len(source.ids) for source in self.sources], dtype=np.int64)
-        self.decoding = Decoding("beams", settings.beams) if settings.system == "qgdiv" else Decoding()
 
     def _prepare(self, index: Index, copy: bool) -> tuple[SourceBatch, Tensor, Tensor, Tensor]:
         """Return sources, the output up to each piece, that piece, and 0 at padding."""
         wanted = [self.questions[k] if copy else self.targets[k] for k in index]
-        pieces = self.pieces
+        pieces = self.model.pieces
         before, _ = pad([(pieces.cls_id, *ids) for ids in wanted], pieces.pad_id)
-        sources = generation.collate_sources([self.sources[k] for k in index], pieces)
+        sources = collate_sources([self.sources[k] for k in index], pieces)
         return sources, before, *pad([(*ids, pieces.sep_id) for ids in wanted], pieces.pad_id)
 
     def _loss(self, batch: tuple[SourceBatch, Tensor, Tensor, Tensor]) -> Tensor:
         before, targets, real = (part.to(self.device) for part in batch[1:])
-        losses_BT = self.network.score_targets(before, targets, batch[0].to(self.device), self.settings.smoothing)
+        sources, network = batch[0].to(self.device), self.model.network
+        losses_BT = network.score_targets(before, targets, sources, self.settings.smoothing)
         return (losses_BT * real).sum() / real.sum()
-
-    def _run(self, examples: Sequence[Example]) -> list[Generated]:
-        return generation.run_generator(self.network, self.pieces, examples, self.decoding, self.device)
-
-    def save(self, folder: Path, facts: Mapping[str, Any], card: str) -> None:
-        """Write the model's folder whole."""
-        generator.save_generator(
-            folder, GeneratorCheckpoint(self.network, self.pieces, facts), card, self.settings.half
-        )
 
 
 _UNSCORED = -100  # what torch's cross-entropy leaves out
@@ -191,10 +173,10 @@ class LanguageModelTask(BaselineTask):
     """A language model on its training pairs."""
 
     pretrained = ""  # all of them
+    model: LanguageModel
 
     def _load(self, examples: Sequence[Example]) -> None:
         self.model = LanguageModel.load(self.settings.backbone)
-        self.network = self.model.network.to(self.device)
         self.prompts = [self.model.make_prompt(example).ids for example in examples]
         self.answers = [self.model.encode_target(example.target or "") for example in examples]
         self.copies = [self.model.encode_target(example.question) for example in examples]
@@ -217,10 +199,3 @@ class LanguageModelTask(BaselineTask):
         return functional.cross_entropy(
             logits.flatten(0, 1), labels.flatten(), ignore_index=_UNSCORED, label_smoothing=self.settings.smoothing
         )
-
-    def _run(self, examples: Sequence[Example]) -> list[Generated]:
-        return generation.run_language_model(self.model, examples, self.device)
-
-    def save(self, folder: Path, facts: Mapping[str, Any], card: str) -> None:
-        """Write the model's folder whole."""
-        self.model.save(folder, facts, card, self.settings.half)

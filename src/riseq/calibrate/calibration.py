@@ -9,12 +9,11 @@ them. The few thresholds are chosen on the same sets, so a test set is where the
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from riseq.controls import MAX_PASSES, NEUTRAL, ControlOptions, Controls
 from riseq.engine.backends import Backend, BatchScores, ScoreArray
@@ -28,11 +27,11 @@ from riseq.metrics.passes import measure_stopping
 from riseq.metrics.reliability import Reliability, cross_fit, fit_logistic, measure_reliability
 from riseq.metrics.scores import Scores, score
 from riseq.model.inputs import Batch, SpanBatch
+from riseq.terminal import track
 from riseq.text.pieces import scoring_form
 from riseq.types import Example, InputError
 
 Sets = Mapping[str, Sequence[Case]]
-Track = Callable[[Iterator[Draft], int, str], Iterator[Draft]]
 
 FOLDS = 5
 SAME = 0.995
@@ -62,16 +61,13 @@ class Calibrated:
     calibration: Calibration
     reliability: Mapping[str, Reliability]
     """By set, and of all together under "all"."""
-    facts: Mapping[str, Any]
 
 
-def calibrate(
-    simplifier: Simplifier, sets: Sets, network: Mapping[str, str] | None = None, track: Track | None = None
-) -> Calibrated:
+def calibrate(simplifier: Simplifier, sets: Sets, network: Mapping[str, str] | None = None) -> Calibrated:
     """Return what fits the engine's network on ``sets``; its own calibration is not used."""
     if sum(map(len, sets.values())) < 10 * FOLDS:
         raise InputError(f"a calibration needs at least {10 * FOLDS} questions with targets")
-    runner = _Runner(simplifier, sets, track)
+    runner = _Runner(simplifier, sets)
     judged = [judge(case, case.example.question).right for name in runner.everyday or sets for case in sets[name]]
     unchanged = sum(judged) / len(judged)
     start = Calibration(_SILENT, _SILENT, _NEVER, 0.0, 0.0, ALONE, unchanged, network)
@@ -85,7 +81,7 @@ def calibrate(
     for part in ("error", "discrimination"):
         facts[part] = {name: getattr(one, part) for name, one in reliability.items()}
     facts |= {"sureness": guard, "later": passes, "passes": gate}
-    return Calibrated(replace(impatient, right=right, facts=facts), reliability, facts)
+    return Calibrated(replace(impatient, right=right, facts=facts), reliability)
 
 
 class CachedBackend:
@@ -135,8 +131,8 @@ class _CachedRow:
 class _Runner:
     """The sets, and an engine that reads each row of them once however often it is run."""
 
-    def __init__(self, simplifier: Simplifier, sets: Sets, track: Track | None) -> None:
-        self.sets, self._track = sets, track
+    def __init__(self, simplifier: Simplifier, sets: Sets) -> None:
+        self.sets = sets
         self.everyday = [name for name, cases in sets.items() if all(case.phenomenon for case in cases)]
         self.with_targets = [name for name in sets if name not in self.everyday] or self.everyday
         self.targets = {name: [case.gold[0] for case in cases] for name, cases in sets.items()}
@@ -147,10 +143,8 @@ class _Runner:
         """Return the drafts of one set under ``calibration``; targets are the benchmark's, and asked for its way."""
         self._engine.calibration = calibration
         controls = Controls.of(Controls(grounded=name in self.everyday), **options)
-        drafts = self._engine.follow([case.example for case in self.sets[name]], controls)
-        if self._track is not None:
-            drafts = self._track(drafts, len(self.sets[name]), f"{title} {name}")
-        return list(drafts)
+        examples = [case.example for case in self.sets[name]]
+        return list(track(self._engine.follow(examples, controls), len(examples), f"{title} {name}"))
 
 
 def _choose_sureness(runner: _Runner, start: Calibration) -> tuple[float, list[dict[str, Any]]]:
@@ -217,16 +211,14 @@ def _fit_again(runner: _Runner, patient: Calibration) -> tuple[Calibration, dict
                 features = list_features(draft.pass_features[number : number + 1], draft.features)
                 changes = len(draft.steps) > number + 1
                 rows.append(_Row(name, number, find_fold(case.example), features, changes))
-    inputs, outcomes, folds = _stack(rows)
-    if not outcomes.any():
+    if not any(row.outcome for row in rows):
         # No later pass changed anything: none will be taken.
-        none = {"second_passes_before": len(outcomes), "second_passes_after": 0, "saved": 1.0, "changed_by_second": 0}
+        none = {"second_passes_before": len(rows), "second_passes_after": 0, "saved": 1.0, "changed_by_second": 0}
         return replace(patient, again=_SILENT, enough=_NEVER), {**none, "same": 1.0}
-    likely = cross_fit(inputs, outcomes, folds, RIDGE)
+    again, likely, outcomes = _fit(rows)
     first = {name: np.array([row.set == name and row.number == 0 for row in rows]) for name in runner.sets}
     known = {name: (likely[which], outcomes[which]) for name, which in first.items() if which.any()}
     enough = min(_find_threshold(*pair, len(runner.sets[name])) for name, pair in known.items())
-    fitted = replace(patient, again=Logistic(*fit_logistic(inputs, outcomes, RIDGE)), enough=enough)
     second = np.logical_or.reduce(list(first.values()))
     taken = likely[second] >= enough
     gate = {
@@ -236,7 +228,7 @@ def _fit_again(runner: _Runner, patient: Calibration) -> tuple[Calibration, dict
         "changed_by_second": int(outcomes[second].sum()),
         "same": 1 - int(outcomes[second][~taken].sum()) / sum(map(len, runner.sets.values())),
     }
-    return fitted, gate
+    return replace(patient, again=again, enough=enough), gate
 
 
 def _find_threshold(likely: Floats, changes: Floats, questions: int) -> float:
@@ -259,22 +251,21 @@ def _fit_right(runner: _Runner, impatient: Calibration) -> tuple[Logistic, dict[
             for case, draft in zip(runner.sets[name], drafts, strict=True):
                 if draft.pass_features:
                     features = list_features(draft.pass_features, draft.features)
-                    right = judge(case, draft.text).right
-                    rows.append(_Row(name, number, find_fold(case.example), features, right))
-    inputs, outcomes, folds = _stack(rows)
-    likely = cross_fit(inputs, outcomes, folds, RIDGE)
+                    accepted = judge(case, draft.text).right
+                    rows.append(_Row(name, number, find_fold(case.example), features, accepted))
+    right, likely, outcomes = _fit(rows)
     reliability = {}
     for name in ("all", *dict.fromkeys(row.set for row in rows)):
         which = np.array([not row.number and name in ("all", row.set) for row in rows])
         reliability[name] = measure_reliability(likely[which], outcomes[which])
-    return Logistic(*fit_logistic(inputs, outcomes, RIDGE)), reliability
+    return right, reliability
 
 
-def _stack(rows: Sequence[_Row]) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """Return the rows' features, outcomes and folds."""
-    inputs = np.array([row.features for row in rows], dtype=np.float64).reshape(-1, len(FEATURES))
-    outcomes = np.array([row.outcome for row in rows], dtype=np.float64)
-    return inputs, outcomes, np.array([row.fold for row in rows], dtype=np.int64)
+def _fit(rows: Sequence[_Row]) -> tuple[Logistic, Floats, Floats]:
+    """Return the regression of all rows, each row's probability by one that saw none of its fold, and the outcomes."""
+    inputs, outcomes = np.array([row.features for row in rows]), np.array([float(row.outcome) for row in rows])
+    unseen = cross_fit(inputs, outcomes, np.array([row.fold for row in rows]), RIDGE)
+    return Logistic(*fit_logistic(inputs, outcomes, RIDGE)), unseen, outcomes
 
 
 def find_fold(example: Example) -> int:

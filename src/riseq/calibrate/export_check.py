@@ -45,9 +45,7 @@ class Agreement:
         return self.questions - self.same <= allowed and (self.lost is None or self.lost <= MAX_LOSS)
 
 
-def check_export(
-    checkpoint: Path, exported: Path, examples: Sequence[Example], console: Console | None = None
-) -> list[Agreement]:
+def check_export(checkpoint: Path, exported: Path, examples: Sequence[Example]) -> list[Agreement]:
     """Return how far onnxruntime's texts, in float32 and in the precision of ``exported``, are the checkpoint's."""
     from riseq.model.export import export
     from riseq.model.folder import load_exported
@@ -57,7 +55,7 @@ def check_export(
     targets = [example.target for example in examples if example.target is not None]
 
     def run(folder: Path, engine: str) -> tuple[list[str], float | None]:
-        results = track(Simplifier.load(folder).batch(examples), len(examples), engine, console)
+        results = track(Simplifier.load(folder).batch(examples), len(examples), engine)
         texts = [result.text for result in results]
         return texts, score(texts, targets).bleu4 if len(targets) == len(examples) else None
 

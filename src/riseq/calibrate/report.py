@@ -30,12 +30,12 @@ def show_calibrated(console: Console, calibrated: Calibrated) -> None:
     columns = {"sureness": ("B-4", "R-L", "exact %", "lost %", "too many %"), "later": ("B-4", "worse %")}
     for name, titles in columns.items():
         table = open_table(console, name, "set", *titles, left=["set"])
-        for row in calibrated.facts[name]:
+        for row in calibrated.calibration.facts[name]:
             tried, dataset, *values = row.values()
             chosen = "*" if tried == getattr(calibrated.calibration, name) else ""
             table.add_row(f"{tried:g}{chosen}", dataset, *(f"{value:.2f}" for value in values))
         console.print(table)
-    gate = calibrated.facts["passes"]
+    gate = calibrated.calibration.facts["passes"]
     console.print(
         f"second passes: {gate['second_passes_before']:,} that could be taken, {gate['second_passes_after']:,} taken "
         f"({100 * gate['saved']:.1f}% saved); {100 * gate['same']:.2f}% of the texts stay the same"
@@ -56,7 +56,7 @@ def write_report(folder: Path, calibrated: Calibrated) -> None:
     """Write the reliability plot and everything that was measured to ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     reliability = {name: asdict(one) for name, one in calibrated.reliability.items()}
-    write_json(folder / REPORT, {"reliability": reliability, **calibrated.facts})
+    write_json(folder / REPORT, {"reliability": reliability, **calibrated.calibration.facts})
     plot_reliability(folder / PLOT, calibrated.reliability)
 
 

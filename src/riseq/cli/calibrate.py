@@ -31,11 +31,10 @@ def calibrate(
     from riseq.engine.simplifier import Simplifier
     from riseq.files import write_json
     from riseq.model.folder import is_exported, load_exported
-    from riseq.terminal import track
 
     sets = {str(name): load_case_set(name, skip_bad) for name in data}
     network = load_exported(model).config["checksums"] if is_exported(model) else None
-    calibrated = fit(Simplifier.load(model, threads=threads, calibrated=False), sets, network, track)
+    calibrated = fit(Simplifier.load(model, threads=threads, calibrated=False), sets, network)
     write_json(model / FILE, calibrated.calibration.to_dict())
     read_calibration(model, network)
     show_calibrated(open_console(), calibrated)

@@ -4,14 +4,11 @@ With one reference, COCO's "closest" reference length is that reference's length
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from riseq.metrics.ngrams import Corpus, Counts, Floats, check_pairs, count_ngrams
+from riseq.metrics.ngrams import HIGHEST, Corpus, Floats, check_pairs
 
-HIGHEST = 4
-"""The longest n-gram of BLEU and CIDEr."""
 BETA = 1.2
 """How much more recall than precision counts in ROUGE-L."""
 SIGMA = 6.0
@@ -22,38 +19,18 @@ _TINY = 1e-15
 _SMALL = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Bleu:
-    """BLEU-1 to BLEU-4, between 0 and 1."""
-
-    corpus: tuple[float, ...]
-    """Of the corpus as a whole, which is not the mean of its examples."""
-    each: Floats
-    """Of each example, shape (examples, 4)."""
-    parts: Floats
-    """What BLEU is computed from, shape (examples, 10); a sum of rows scores those examples as a corpus."""
-
-
-def bleu(predictions: Sequence[str], targets: Sequence[str]) -> Bleu:
-    """Return the BLEU of predictions whose words stand between spaces."""
-    return bleu_of_corpus(count_ngrams(predictions, targets, HIGHEST))
-
-
-def bleu_of_corpus(corpus: Corpus) -> Bleu:
-    """Return the BLEU of texts whose n-grams are already counted."""
-    parts = np.empty((len(corpus), 2 + 2 * HIGHEST))
-    parts[:, 0] = corpus.predicted_lengths
-    parts[:, 1] = corpus.target_lengths
-    for k, order in enumerate(corpus.orders[:HIGHEST]):
-        predicted, target = order.shared
-        clipped = np.minimum(order.predicted.count[predicted], order.target.count[target])
-        parts[:, 2 + k] = np.bincount(order.predicted.text[predicted], weights=clipped, minlength=len(corpus))
-        parts[:, 2 + HIGHEST + k] = np.maximum(0, corpus.predicted_lengths - k)
-    return Bleu(tuple(bleu_of_parts(parts.sum(axis=0)).tolist()), bleu_of_parts(parts), parts)
+def bleu_parts(corpus: Corpus) -> Floats:
+    """Return what BLEU is computed from, shape (examples, 10); a sum of rows scores those examples as a corpus."""
+    correct = [
+        np.bincount(order.pair, weights=np.minimum(order.predicted, order.target), minlength=len(corpus))
+        for order in corpus.orders
+    ]
+    guessed = [np.maximum(0, corpus.predicted_lengths - k) for k in range(HIGHEST)]
+    return np.column_stack([corpus.predicted_lengths, corpus.target_lengths, *correct, *guessed])
 
 
 def bleu_of_parts(parts: Floats) -> Floats:
-    """Return BLEU-1 to BLEU-4 from lengths, correct and guessed n-grams in the last axis."""
+    """Return BLEU-1 to BLEU-4, between 0 and 1, from lengths, correct and guessed n-grams in the last axis."""
     precisions = (parts[..., 2 : 2 + HIGHEST] + _TINY) / (parts[..., 2 + HIGHEST :] + _SMALL)
     geometric = np.cumprod(precisions, axis=-1) ** (1 / np.arange(1, HIGHEST + 1))
     ratio = (parts[..., 0] + _TINY) / (parts[..., 1] + _SMALL)
@@ -96,33 +73,23 @@ def count_common(first: Sequence[str], second: Sequence[str]) -> int:
     return len(first) - row.bit_count()
 
 
-def cider(predictions: Sequence[str], targets: Sequence[str]) -> Floats:
+def cider(corpus: Corpus) -> Floats:
     """Return the CIDEr of each prediction, between 0 and 10; the corpus's is their mean.
 
     An n-gram's weight comes from how many targets have it, so an example's score depends on its corpus, and a corpus of
     one example scores 0.
     """
-    return cider_of_corpus(count_ngrams(predictions, targets, HIGHEST))
-
-
-def cider_of_corpus(corpus: Corpus) -> Floats:
-    """Return the CIDEr of each text whose n-grams are already counted."""
     total = np.zeros(len(corpus))
-    for order in corpus.orders[:HIGHEST]:
-        documents = np.bincount(order.target.gram, minlength=order.size)
+    for order in corpus.orders:
+        documents = np.bincount(order.gram, weights=order.target > 0)
         rarity = np.log(float(len(corpus))) - np.log(np.maximum(1.0, documents))
-        predicted, wanted = (counts.count * rarity[counts.gram] for counts in (order.predicted, order.target))
-        p, t = order.shared
-        clipped = np.minimum(predicted[p], wanted[t]) * wanted[t]
-        products = np.bincount(order.predicted.text[p], weights=clipped, minlength=len(corpus))
-        norms = _norms(order.predicted, predicted, len(corpus)) * _norms(order.target, wanted, len(corpus))
+        predicted, wanted = (counts * rarity[order.gram] for counts in (order.predicted, order.target))
+        weights = (np.minimum(predicted, wanted) * wanted, predicted**2, wanted**2)
+        products, ours, theirs = (np.bincount(order.pair, weights=one, minlength=len(corpus)) for one in weights)
+        norms = np.sqrt(ours) * np.sqrt(theirs)
         total += np.divide(products, norms, out=np.zeros(len(corpus)), where=norms != 0)
     # COCO takes the number of 2-grams for the length.
     lengths = np.maximum(0, corpus.predicted_lengths - 1) - np.maximum(0, corpus.target_lengths - 1)
     penalty = np.exp(-(lengths.astype(np.float64) ** 2) / (2 * SIGMA**2))
     scores: Floats = 10.0 * total * penalty / HIGHEST
     return scores
-
-
-def _norms(counts: Counts, weights: Floats, texts: int) -> Floats:
-    return np.sqrt(np.bincount(counts.text, weights=weights**2, minlength=texts))

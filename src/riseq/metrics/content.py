@@ -24,22 +24,15 @@ class Loss:
     """Of all content words of the outputs, those that the targets don't have: what a person would have left out."""
 
 
-def find_lost(text: str, target: str) -> list[str]:
-    """Return the content words of ``target`` that ``text`` lacks, in order; both have spaces between their words."""
-    left = Counter(filter(is_content, text.split()))
-    lost = []
-    for word in filter(is_content, target.split()):
-        if left[word]:
-            left[word] -= 1
-        else:
-            lost.append(word)
-    return lost
+def count_lost(text: str, target: str) -> int:
+    """Return how many content words of ``target`` are not in ``text``; both have spaces between their words."""
+    return (Counter(filter(is_content, target.split())) - Counter(text.split())).total()
 
 
 def measure_loss(texts: Sequence[str], targets: Sequence[str]) -> Loss:
     """Return what ``texts`` lack of ``targets`` and have beyond them, both in the scoring form."""
-    lost = [len(find_lost(text, target)) for text, target in zip(texts, targets, strict=True)]
-    extra = sum(len(find_lost(target, text)) for text, target in zip(texts, targets, strict=True))
+    lost = [count_lost(text, target) for text, target in zip(texts, targets, strict=True)]
+    extra = sum(count_lost(target, text) for text, target in zip(texts, targets, strict=True))
     wanted, found = (sum(is_content(word) for text in side for word in text.split()) for side in (targets, texts))
     return Loss(sum(lost) / max(1, wanted), sum(map(bool, lost)) / max(1, len(lost)), extra / max(1, found))
 
@@ -54,30 +47,22 @@ class Kind(StrEnum):
     REWORDED = "none: reworded"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One changed stretch: the words that went and the words that came."""
-
-    old: tuple[str, ...]
-    new: tuple[str, ...]
-
-
 def find_kind(question: str, target: str) -> Kind:
     """Return what ``target`` does to ``question``."""
     changes = list(find_changes(question, target))
-    anaphora = any(PRONOUNS.intersection(change.new).difference(change.old) for change in changes)
-    dropped = [change.new for change in changes if any(map(is_content, change.old))]
+    anaphora = any(PRONOUNS.intersection(new).difference(old) for old, new in changes)
+    dropped = [new for old, new in changes if any(map(is_content, old))]
     ellipsis = not all(any(is_content(word) or word in PRONOUNS for word in new) for new in dropped)
     if anaphora:
         return Kind.BOTH if ellipsis else Kind.ANAPHORA
     return Kind.ELLIPSIS if ellipsis else Kind.REWORDED if changes else Kind.UNCHANGED
 
 
-def find_changes(question: str, target: str) -> Iterator[Change]:
-    """Yield the changed stretches from left to right."""
+def find_changes(question: str, target: str) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the words that went and the words that came in each changed stretch, from left to right."""
     source, wanted = [MARKER, *forms(question)], [MARKER, *forms(target)]
     for kept, run in groupby(align(source, wanted), key=lambda move: move.op is Op.KEEP):
         if not kept:
             moves = list(run)
-            old = tuple(source[move.i] for move in moves if move.op is not Op.INSERT)
-            yield Change(old, tuple(wanted[move.j] for move in moves if move.op is not Op.DELETE))
+            old = [source[move.i] for move in moves if move.op is not Op.INSERT]
+            yield old, [wanted[move.j] for move in moves if move.op is not Op.DELETE]

@@ -16,25 +16,18 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How often each n-gram of one order stands in each text, one entry a (text, n-gram), sorted by both."""
-
-    text: Integers
-    gram: Integers
-    count: Integers
+HIGHEST = 4
+"""The longest n-gram of BLEU and CIDEr."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The n-grams of one order: of the predictions, of the targets, and which entries of the two are the same."""
+    """The n-grams of one order: an entry for each that a pair has, sorted by both, and how often either text has it."""
 
-    size: int
-    """How many different n-grams of this order there are."""
-    predicted: Counts
-    target: Counts
-    shared: tuple[Integers, Integers]
-    """Indices into ``predicted`` and ``target`` of the n-grams that both texts of a pair have."""
+    pair: Integers
+    gram: Integers
+    predicted: Integers
+    target: Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +52,8 @@ def check_pairs(predictions: Sequence[str], targets: Sequence[str]) -> None:
         raise InputError("cannot score nothing; expected at least one prediction and its target")
 
 
-def count_ngrams(predictions: Sequence[str], targets: Sequence[str], highest: int = 4) -> Corpus:
-    """Return the n-grams of order 1 to ``highest`` of texts whose words stand between spaces."""
+def count_ngrams(predictions: Sequence[str], targets: Sequence[str]) -> Corpus:
+    """Return the n-grams of order 1 to ``HIGHEST`` of texts whose words stand between spaces."""
     check_pairs(predictions, targets)
     split = [text.split() for text in chain(predictions, targets)]
     lengths = np.fromiter(map(len, split), dtype=np.int64, count=len(split))
@@ -71,33 +64,19 @@ def count_ngrams(predictions: Sequence[str], targets: Sequence[str], highest: in
     text = np.repeat(np.arange(len(split), dtype=np.int64), lengths)
     # The words from each position to the end of its text: an n-gram starts where there are at least n.
     left = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(words), dtype=np.int64)
-    size, base = len(numbers), max(1, len(numbers))
-    gram = words
-    starts = np.arange(len(words), dtype=np.int64)
+    starts, gram = np.arange(len(words), dtype=np.int64), np.zeros_like(words)
     orders = []
-    for n in range(1, highest + 1):
-        if n > 1:
-            kept = left[starts] >= n
-            starts = starts[kept]
-            # An n-gram is the number of its first n - 1 words and the number of its last; both are renumbered from 0,
-            # so their product stays far inside 64 bits.
-            distinct, gram = np.unique(gram[kept] * base + words[starts + n - 1], return_inverse=True)
-            size = len(distinct)
-        orders.append(_count_order(text[starts], gram, size, pairs))
+    for n in range(1, HIGHEST + 1):
+        kept = left[starts] >= n
+        starts = starts[kept]
+        # An n-gram is the number of its first n - 1 words and the number of its last; both are renumbered from 0, so
+        # their product stays far inside 64 bits.
+        distinct, gram = np.unique(gram[kept] * len(numbers) + words[starts + n - 1], return_inverse=True)
+        orders.append(_count_order(text[starts], gram, max(1, len(distinct)), pairs))
     return Corpus(lengths[:pairs], lengths[pairs:], tuple(orders))
 
 
 def _count_order(text: Integers, gram: Integers, size: int, pairs: int) -> Order:
-    keys, counts = np.unique(text * max(1, size) + gram, return_counts=True)
-    text, gram = np.divmod(keys, max(1, size))
-    border = int(np.searchsorted(text, pairs))
-    offset = pairs * max(1, size)
-    _, predicted, target = np.intersect1d(
-        keys[:border], keys[border:] - offset, assume_unique=True, return_indices=True
-    )
-    return Order(
-        size,
-        Counts(text[:border], gram[:border], counts[:border]),
-        Counts(text[border:] - pairs, gram[border:], counts[border:]),
-        (predicted, target),
-    )
+    keys, entry = np.unique(text % pairs * size + gram, return_inverse=True)
+    predicted, target = (np.bincount(entry[side], minlength=len(keys)) for side in (text < pairs, text >= pairs))
+    return Order(*np.divmod(keys, size), predicted, target)

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from riseq.core.edits import MARKER, Edit, Op
+from riseq.core.edits import MARKER, Op
 from riseq.core.levenshtein import gold_edits
 from riseq.metrics.ngrams import Floats, Integers
 from riseq.metrics.scores import score_examples
@@ -16,6 +16,8 @@ from riseq.text.words import forms
 from riseq.types import Simplification
 
 Passes = Sequence[str]
+METRICS = ("bleu4", "rougeL", "distance")
+_CLOSE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +62,8 @@ def share_worse(after: Sequence[Floats]) -> tuple[float, float]:
     the first.
     """
     scores = np.stack(after)
-    drops = (np.diff(scores, axis=0) < -1e-9).any(axis=0)
-    return float(drops.mean()), float((scores[-1] < scores[0] - 1e-9).mean())
+    drops = (np.diff(scores, axis=0) < -_CLOSE).any(axis=0)
+    return float(drops.mean()), float((scores[-1] < scores[0] - _CLOSE).mean())
 
 
 def share_edited(questions: Iterable[str], passes: Iterable[Passes], limit: int) -> float:
@@ -70,35 +72,16 @@ def share_edited(questions: Iterable[str], passes: Iterable[Passes], limit: int)
     The edits of a pass are read from its text before and after, at the least distance. A pass that changed nothing,
     which is how an example that stops early ends, is a pass that kept every word.
     """
-    shares = share_by_kind(
-        edits
-        for question, texts in zip(questions, passes, strict=True)
-        for edits in _read_edits([question, *texts[:limit]], limit)
-    )
-    return 1 - shares[Op.KEEP]
-
-
-def share_by_kind(sequences: Iterable[Sequence[Edit]]) -> dict[Op, float]:
-    """Return the share of all positions that each operation takes; the marker counts where something follows it.
-
-    The marker is always there and nearly always kept, so counting its KEEPs would only blur the shares.
-    """
-    counts = Counter(
-        edit.op for edits in sequences for index, edit in enumerate(edits) if index or edit.op is not Op.KEEP
-    )
-    return {op: counts[op] / max(1, counts.total()) for op in Op}
-
-
-def _read_edits(texts: Sequence[str], limit: int) -> Iterable[Sequence[Edit]]:
-    words = [[MARKER, *forms(text)] for text in texts]
-    if len(texts) <= limit:
-        words.append(words[-1])
-    return (gold_edits(before, after) for before, after in pairwise(words))
-
-
-PASSES = 5
-METRICS = ("bleu4", "rougeL", "distance")
-_CLOSE = 1e-9
+    ops: list[Op] = []
+    for question, texts in zip(questions, passes, strict=True):
+        words = [[MARKER, *forms(text)] for text in (question, *texts[:limit])]
+        if len(words) <= limit:
+            words.append(words[-1])
+        for before, after in pairwise(words):
+            marker, *others = (edit.op for edit in gold_edits(before, after))
+            # The marker is always there and nearly always kept, so counting its KEEPs would only blur the share.
+            ops += others if marker is Op.KEEP else [marker, *others]
+    return 1 - ops.count(Op.KEEP) / max(1, len(ops))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,27 +98,27 @@ class Stopping:
     """The same, where the question itself counts as an earlier text."""
 
 
-def measure_stopping(results: Sequence[Simplification], targets: Sequence[str], most: int = PASSES) -> list[Stopping]:
+def measure_stopping(results: Sequence[Simplification], targets: Sequence[str], most: int) -> list[Stopping]:
     """Return the shares for at most 1, 2, ... ``most`` passes, from results that were given at least that many."""
     made = [(one.question, [step.text for step in one.steps]) for one in results]
     after = [[text_after(*one, passes) for one in made] for passes in range(most + 1)]
     gold = [scoring_form(target) for target in targets]
     each = [score_examples([scoring_form(text) for text in texts], gold) for texts in after]
-    values = {metric: np.array([one.each(metric) for one in each]) for metric in METRICS}
+    values = {metric: np.array([one.each[metric] for one in each]) for metric in METRICS}
     values["distance"] = -values["distance"]  # it is better the smaller it is
     found = []
     for passes in range(1, most + 1):
-        changed = _share([now != before for now, before in zip(after[passes], after[passes - 1], strict=True)])
+        changed = [now != before for now, before in zip(after[passes], after[passes - 1], strict=True)]
         worse, than_question = (
-            {metric: _share_lower(rows[passes], rows[at:passes]) for metric, rows in values.items()} for at in (1, 0)
+            {
+                name: _percent(rows[passes] < rows[at:passes].max(0, initial=-np.inf) - _CLOSE)
+                for name, rows in values.items()
+            }
+            for at in (1, 0)
         )
-        found.append(Stopping(passes, each[passes].score("bleu4"), changed, worse, than_question))
+        found.append(Stopping(passes, each[passes].score("bleu4"), _percent(changed), worse, than_question))
     return found
 
 
-def _share_lower(last: np.ndarray, earlier: np.ndarray) -> float:
-    return _share(last < earlier.max(0) - _CLOSE) if len(earlier) else 0.0
-
-
-def _share(which: Sequence[bool] | np.ndarray) -> float:
+def _percent(which: Sequence[bool] | np.ndarray) -> float:
     return 100 * float(np.mean(which))

@@ -32,8 +32,6 @@ class Reliability:
 
 def measure_reliability(probabilities: Floats, right: Floats, bins: int = BINS) -> Reliability:
     """Return how far ``probabilities`` are from the shares of ``right`` (1 or 0), in ``bins`` bins of equal size."""
-    if len(probabilities) != len(right) or not len(right):
-        raise ValueError(f"{len(probabilities)} probabilities for {len(right)} outcomes, expected one each")
     order = np.argsort(probabilities, kind="stable")
     members = [one for one in np.array_split(order, min(bins, len(order))) if len(one)]
     predicted = tuple(float(probabilities[one].mean()) for one in members)
@@ -93,14 +91,9 @@ def cross_fit(features_NF: Floats, outcomes_N: Floats, folds_N: NDArray[np.integ
     likely_N = np.empty(len(outcomes_N))
     for fold in np.unique(folds_N):
         held = folds_N == fold
-        model = fit_logistic(features_NF[~held], outcomes_N[~held], ridge)
-        likely_N[held] = predict(model, features_NF[held])
+        bias, weights = fit_logistic(features_NF[~held], outcomes_N[~held], ridge)
+        likely_N[held] = rate_all(bias + features_NF[held] @ np.array(weights))
     return likely_N
-
-
-def predict(model: Weights, features_NF: Floats) -> Floats:
-    """Return the model's probability for each row."""
-    return rate_all(model[0] + features_NF @ np.array(model[1]))
 
 
 def rate_all(scores_N: Floats) -> Floats:

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from riseq.hub import find_pretrained
+from riseq.model.checkpoint import load_weights
 from riseq.model.folder import read_json
 from riseq.model.network import RiseNetwork
 from riseq.model.transformer import BackboneConfig, Encoder
@@ -55,12 +54,8 @@ def load_backbone(source: str | Path, keep_layers: Sequence[int] | None = None) 
     """Return the encoder in a local folder or under a hub id, cut to ``keep_layers`` where given."""
     folder = find_pretrained(source)
     config = _read_config(folder / "config.json")
-    try:
-        tensors = load_file(folder / "model.safetensors")
-    except SafetensorError as error:
-        raise InputError(f"{folder / 'model.safetensors'}: not a safetensors file ({error})") from error
-    # transformers saves in the checkpoint's own type; masters are float32.
-    named = ((rename(name, config.family), tensor.float()) for name, tensor in tensors.items())
+    tensors = load_weights(folder / "model.safetensors")
+    named = ((rename(name, config.family), tensor) for name, tensor in tensors.items())
     weights = {name: tensor for name, tensor in named if name is not None}
     if keep_layers is not None:
         weights = _cut(weights, keep_layers, config.layers)
@@ -132,13 +127,8 @@ def _read_config(path: Path) -> BackboneConfig:
 def _cut(weights: dict[str, Tensor], keep: Sequence[int], layers: int) -> dict[str, Tensor]:
     if not keep or sorted(set(keep)) != list(keep) or keep[-1] >= layers or keep[0] < 0:
         raise InputError(f"keep_layers {list(keep)}: expected rising numbers within 0..{layers - 1}")
-    renumbered = {old: new for new, old in enumerate(keep)}
-    cut = {}
-    for name, tensor in weights.items():
-        if name.startswith("layers."):
-            _, number, rest = name.split(".", 2)
-            if int(number) not in renumbered:
-                continue
-            name = f"layers.{renumbered[int(number)]}.{rest}"
-        cut[name] = tensor
+    cut = {name: tensor for name, tensor in weights.items() if not name.startswith("layers.")}
+    for new, old in enumerate(keep):
+        own = f"layers.{old}."
+        cut |= {f"layers.{new}.{k.removeprefix(own)}": v for k, v in weights.items() if k.startswith(own)}
     return cut

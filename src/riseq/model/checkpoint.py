@@ -5,17 +5,17 @@ The weights of an exported model are read back from its graphs, so that training
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from torch import Tensor
+from torch import Tensor, nn
 
 from riseq.core.phrases import PhraseVocabulary
 from riseq.files import make_folder
@@ -37,6 +37,7 @@ from riseq.text.pieces import Pieces
 from riseq.types import InputError
 
 Array = NDArray[Any]
+Shape = TypeVar("Shape")
 _OWN_FIELDS = {"format", "network", "cls_id", "digests", *EXPORTED_FIELDS}
 """What a config says of the folder itself, a checkpoint's or an exported model's; the rest is known of its making."""
 
@@ -51,11 +52,11 @@ class Checkpoint:
     facts: Mapping[str, Any]
 
 
-def save_checkpoint(folder: Path, checkpoint: Checkpoint, card: str, half: bool = False) -> None:
+def save_checkpoint(folder: Path, checkpoint: Checkpoint, card: str) -> None:
     """Write the model's folder whole: it appears, or replaces an older one, only once all of it is on disk."""
     network = checkpoint.network
     with make_folder(folder) as work:
-        save_weights(work / LAYOUT.weights, network.state_dict(), half)
+        save_weights(work / LAYOUT.weights, network.state_dict())
         write_vocabularies(work, checkpoint.phrases, checkpoint.pieces)
         config = {
             "format": FORMAT,
@@ -73,17 +74,16 @@ def load_checkpoint(folder: str | Path) -> Checkpoint:
     folder = Path(folder)
     check_files(folder, (LAYOUT.config, LAYOUT.weights, LAYOUT.phrases, LAYOUT.vocabulary), MODEL_FOLDER)
     config = read_config(folder, {"digests": dict}, digests={})  # the first checkpoints have none
-    network_config, cls_id = _read_shape(folder, config)
+    shape = read_shape(folder, NetworkConfig, config.get("network"))
     phrases = read_phrases(folder / LAYOUT.phrases)
     pieces = Pieces.load(folder / LAYOUT.vocabulary)
-    _check_parts(folder, config, network_config, phrases, pieces)
-    network = _open_network(network_config, cls_id)
-    try:
-        network.load_state_dict(load_weights(folder / LAYOUT.weights))
-    except RuntimeError as error:
-        first = str(error).splitlines()[1].strip()
-        raise InputError(f"{folder}: weights and config don't belong together ({first})") from error
-    _check_digest(folder, config, LAYOUT.weights)
+    _check_parts(folder, config, shape, phrases, pieces)
+    network = _open_network(shape, pieces.cls_id)
+    fill_network(network, folder)
+    # As many phrases or pieces in another order load too, and say something else.
+    for name, expected in config["digests"].items():
+        if _digest(folder / name) != expected:
+            raise InputError(f"{folder}: {name} is not the file the network was saved with; they don't belong together")
     return Checkpoint(network.eval(), phrases, pieces, _read_facts(config))
 
 
@@ -93,17 +93,27 @@ def load_trained(name: str | Path) -> Checkpoint:
     if not is_exported(folder):
         return load_checkpoint(folder)
     exported = load_exported(folder)
-    network = _open_network(*_read_shape(folder, {**exported.config, "cls_id": exported.pieces.cls_id}))
+    shape = read_shape(folder, NetworkConfig, exported.config.get("network"))
+    network = _open_network(shape, exported.pieces.cls_id)
     network.load_state_dict(read_weights(folder, network.state_dict()))
     return Checkpoint(network.eval(), exported.phrases, exported.pieces, _read_facts(exported.config))
 
 
-def _read_shape(folder: Path, config: Mapping[str, Any]) -> tuple[NetworkConfig, int]:
+def read_shape(folder: Path, kind: Callable[..., Shape], values: Any, what: str = "a network") -> Shape:
+    """Return the shape of ``kind`` that a model's config has as ``values``, its backbone's among them."""
     try:
-        shape = dict(config["network"])
-        return NetworkConfig(**{**shape, "backbone": BackboneConfig(**shape["backbone"])}), config["cls_id"]
+        return kind(**{**values, "backbone": BackboneConfig(**values["backbone"])})
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{folder / LAYOUT.config}: not the shape of a network ({error})") from error
+        raise InputError(f"{folder / LAYOUT.config}: not the shape of {what} ({error})") from error
+
+
+def fill_network(network: nn.Module, folder: Path) -> None:
+    """Give ``network`` the weights in a checkpoint's folder."""
+    try:
+        network.load_state_dict(load_weights(folder / LAYOUT.weights), assign=True)
+    except RuntimeError as error:
+        first = str(error).splitlines()[1].strip()
+        raise InputError(f"{folder}: weights and config don't belong together ({first})") from error
 
 
 def _read_facts(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,24 +131,15 @@ def _open_network(config: NetworkConfig, cls_id: int) -> RiseNetwork:
 def _check_parts(
     folder: Path, config: Mapping[str, Any], shape: NetworkConfig, phrases: PhraseVocabulary, pieces: Pieces
 ) -> None:
-    most, at, expected = shape.backbone.vocab_size, pieces.cls_id, config["cls_id"]
-    wrong = {
-        f"{LAYOUT.phrases} has {len(phrases)} phrases, the network {shape.phrases}": len(phrases) != shape.phrases,
-        f"{LAYOUT.vocabulary} has {len(pieces)} pieces, the network {most}": len(pieces) > most,
-        f"{LAYOUT.vocabulary} has [CLS] at {at}, the network at {expected}": at != expected,
+    most, at, expected = shape.backbone.vocab_size, pieces.cls_id, config.get("cls_id")
+    checks = {
+        f"{LAYOUT.phrases} has {len(phrases)} phrases, the network {shape.phrases}": len(phrases) == shape.phrases,
+        f"{LAYOUT.vocabulary} has {len(pieces)} pieces, the network {most}": len(pieces) <= most,
+        f"{LAYOUT.vocabulary} has [CLS] at {at}, the network at {expected}": at == expected,
     }
-    if any(wrong.values()):
-        message = next(message for message, is_wrong in wrong.items() if is_wrong)
-        raise InputError(f"{folder}: {message}; they don't belong together")
-    # As many phrases or pieces in another order would load, and say something else.
-    for name in (LAYOUT.phrases, LAYOUT.vocabulary):
-        _check_digest(folder, config, name)
-
-
-def _check_digest(folder: Path, config: Mapping[str, Any], name: str) -> None:
-    expected = config["digests"].get(name)
-    if expected is not None and _digest(folder / name) != expected:
-        raise InputError(f"{folder}: {name} is not the file the network was saved with; they don't belong together")
+    for message, holds in checks.items():
+        if not holds:
+            raise InputError(f"{folder}: {message}; they don't belong together")
 
 
 def _digest(path: Path) -> str:

@@ -10,7 +10,7 @@ from riseq.metrics.passes import map_passes, share_worse
 from riseq.metrics.scores import Mask
 from riseq.reproduce.document import Cell, Column, Figure, Row, Table
 from riseq.reproduce.figures import draw_heatmap, draw_lines
-from riseq.reproduce.plan import COUNTED_PASSES, SAVED_PASSES, SET_TITLES, TEST, TEST_SETS, read_paper
+from riseq.reproduce.plan import COUNTED_PASSES, SAVED_PASSES, SET_TITLES, TEST, TEST_SETS, read_paper, write_note
 from riseq.reproduce.scoreboard import Scoreboard, find_turn
 from riseq.text.words import forms
 from riseq.types import Example
@@ -42,13 +42,8 @@ def build_iterations(board: Scoreboard) -> list[Table | Figure]:
         "columns": columns,
         "rows": rows,
     }
-    note = (
-        f"{planned.title} on CANARD test: mean number of passes that changed something, of at most {limit}, over at "
-        f"least {FEWEST} questions a field; words are counted in the scoring form. The paper reads from its own "
-        "figure, whose numbers are not printed: at one word only in y, from 1.2 passes (one word only in x) to 2.6 "
-        "(ten)."
-    )
     svg = draw_heatmap(means, columns, rows, "words only in the question x", "words only in the output y")
+    note = write_note("iterations", system=planned.title, limit=limit, fewest=FEWEST)
     figure = Figure("iterations-figure", "Editing iterations", svg, data, note)
 
     def cell(mean: float, count: int) -> Cell:
@@ -72,7 +67,7 @@ def build_passes(board: Scoreboard) -> list[Table | Figure]:
         after = [scores for limit in numbers if (scores := board.scores(planned.name, TEST, limit))]
         if after:
             bleu = [scores.score("bleu4") for scores in after]
-            worse = [100 * share for share in share_worse([scores.each("bleu4") for scores in after])]
+            worse = [100 * share for share in share_worse([scores.each["bleu4"] for scores in after])]
             cells = tuple(Cell.number(value, command) for value in (*bleu, *worse))
             rows.append(Row(planned.title, cells, command=board.made_by(planned.name, TEST)))
         elif planned.group == "rise":
@@ -88,12 +83,7 @@ def build_passes(board: Scoreboard) -> list[Table | Figure]:
         Column("at some pass", "% worse"),
         Column("last below first", "% worse"),
     )
-    note = (
-        "CANARD test. Worse at some pass: the BLEU-4 of the question alone fell from one pass to the next, within "
-        "five passes; last below first: it ended below what one pass had given. Three passes count in all other "
-        "tables."
-    )
-    table = Table("passes", "Influence of the number of passes", "Method", columns, tuple(rows), note)
+    table = Table("passes", "Influence of the number of passes", "Method", columns, tuple(rows), write_note("passes"))
     if not lines:
         return [table]
     lines["RISE, paper"] = printed
@@ -104,8 +94,12 @@ def build_passes(board: Scoreboard) -> list[Table | Figure]:
 
 def build_phenomena(board: Scoreboard) -> list[Table]:
     """Return BLEU-4 and exact matches by the kind of the gold edit, a table a set."""
-    titles = "phenomena", "By phenomenon", "Gold edit"
-    return [_build_parts(board, name, split_kinds(board.examples(name)), *titles) for name in TEST_SETS]
+    tables = []
+    for dataset in TEST_SETS:
+        kinds = np.array([find_kind(one.question, one.target or "").value for one in board.examples(dataset)])
+        parts = {kind.value: kinds == kind.value for kind in Kind}
+        tables.append(_build_parts(board, dataset, parts, "phenomena", "By phenomenon", "Gold edit"))
+    return tables
 
 
 def build_lengths(board: Scoreboard) -> list[Table | Figure]:
@@ -134,18 +128,7 @@ def build_information(board: Scoreboard) -> Table:
         rows.append(Row.of_system(planned.title, cells, board.made_by(planned.name, TEST), planned.make_command()))
     heads = ("words lost %", "questions with a loss %", "words too many %")
     columns = tuple(Column(head, SET_TITLES[dataset]) for dataset in TEST_SETS for head in heads)
-    note = (
-        "Words lost: of the content words of the targets, those the outputs lack. Words too many: of the content "
-        "words of the outputs, those the targets lack, which is what a person would have left out. Content words are"
-        " those outside a list of closed-class words (riseq.metrics.content), unstemmed."
-    )
-    return Table("information", "Information lost", "Method", columns, tuple(rows), note)
-
-
-def split_kinds(examples: Sequence[Example]) -> Parts:
-    """Return which examples are of each kind."""
-    kinds = np.array([find_kind(one.question, one.target or "").value for one in examples])
-    return {kind.value: kinds == kind.value for kind in Kind}
+    return Table("information", "Information lost", "Method", columns, tuple(rows), write_note("information"))
 
 
 def split_ranges(numbers: Sequence[int], ranges: Ranges) -> Parts:

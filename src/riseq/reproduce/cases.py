@@ -51,7 +51,7 @@ def choose_cases(
     questions: Sequence[str],
     targets: Sequence[str],
     texts: Sequence[str],
-    others: Mapping[str, Sequence[str]],
+    others: Sequence[Sequence[str]],
     wanted: Mapping[CaseRule, int] = WANTED,
 ) -> list[ChosenCase]:
     """Return the cases of a system's ``texts``; all in the scoring form, ties go to the earlier example.
@@ -62,7 +62,7 @@ def choose_cases(
     before = np.array([distance(q.split(), t.split()) for q, t in zip(questions, targets, strict=True)])
     after = np.array([distance(y.split(), t.split()) for y, t in zip(texts, targets, strict=True)])
     gains = (before - after).astype(np.float64)
-    rankings = {"best gain": gains, "worst loss": -gains, "largest disagreement": _disagree([texts, *others.values()])}
+    rankings = {"best gain": gains, "worst loss": -gains, "largest disagreement": _disagree([texts, *others])}
     chosen: list[ChosenCase] = []
     for rule, count in wanted.items():
         values = rankings[rule]
@@ -95,7 +95,7 @@ def build_cases(board: Scoreboard) -> list[Case]:
             shown = _list_lines(board, planned, indices[example_id], lines)
             cases.append(Case(f"The paper's example {number}", why, shown, brief=True))
     compared = [one for one in board.systems("baseline", "rise") if one != planned]
-    others = {one.name: found.texts for one in compared if (found := board.scores(one.name, TEST)) is not None}
+    others = [found.texts for one in compared if (found := board.scores(one.name, TEST)) is not None]
     seen: set[str] = set()
     for case in choose_cases(board.questions(TEST), board.targets(TEST), scores.texts, others):
         title = f"{case.rule.capitalize()}: {board.examples(TEST)[case.index].id}"

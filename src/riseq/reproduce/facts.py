@@ -74,8 +74,7 @@ def count_parameters(model: Path) -> int | None:
     """Return how many numbers the model's weights have; None where its folder does not say."""
     if files := sorted(model.glob("*.safetensors")):
         return sum(map(_count_safetensors, files))
-    network = read_config(model).get("network")
-    return None if network is None else _count_network(network)
+    return read_config(model).get("parameters")  # an exported model has what its training counted
 
 
 def _count_safetensors(path: Path) -> int:
@@ -83,21 +82,6 @@ def _count_safetensors(path: Path) -> int:
     with open(path, "rb") as file:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
     return sum(math.prod(tensor["shape"]) for key, tensor in header.items() if key != "__metadata__")
-
-
-def _count_network(network: dict[str, Any]) -> int | None:
-    """Return the parameters of a RISE network of this shape, which is built without its numbers; None without torch."""
-    try:
-        import torch
-
-        from riseq.model.network import NetworkConfig, RiseNetwork
-        from riseq.model.transformer import BackboneConfig
-    except ModuleNotFoundError:
-        return None
-    config = NetworkConfig(**{**network, "backbone": BackboneConfig(**network["backbone"])})
-    with torch.device("meta"):
-        built = RiseNetwork(config, 0)
-    return sum(parameter.numel() for parameter in built.parameters())
 
 
 def _read_log(path: Path) -> tuple[float | None, float | None]:

@@ -3,6 +3,7 @@
 import io
 import re
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ def draw_lines(names: Sequence[str], lines: Mapping[str, Sequence[float]], x_tit
     with mpl.rc_context(_STYLE):
         figure = mpl.figure.Figure(figsize=(7.2, 3.6), layout="constrained")
         axes = figure.add_subplot()
-        colours = iter(_COLOURS * (1 + len(lines) // len(_COLOURS)))
+        colours = cycle(_COLOURS)
         for title, values in lines.items():
             printed = title.endswith("paper")
             style = {"color": _PAPER, "linestyle": "--"} if printed else {"color": next(colours)}

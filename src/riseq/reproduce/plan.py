@@ -1,6 +1,5 @@
 """The systems of the paper's tables, the commands that train them and write their outputs, and these commands run."""
 
-import json
 import shlex
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from riseq.jobs import Journal
+from riseq.model.folder import read_json
 from riseq.reproduce.facts import describe_machine
 from riseq.systems.saved import MANIFEST, Store, Training
 
@@ -35,10 +35,20 @@ Group = Literal["baseline", "rise", "ablation"]
 
 
 @cache
-def read_paper() -> dict[str, Any]:
-    """Return the numbers that the paper prints."""
-    found: dict[str, Any] = json.loads(Path(__file__).with_name("paper.json").read_text(encoding="utf-8"))
-    return found
+def read_paper() -> Any:
+    """Return the numbers that the paper prints, by table and row."""
+    return read_json(Path(__file__).with_name("paper.json"))
+
+
+@cache
+def read_texts() -> Any:
+    """Return what the report says: its introduction, the titles of its sections, the notes under its tables."""
+    return read_json(Path(__file__).with_name("report.json"))
+
+
+def write_note(table: str, **values: object) -> str:
+    """Return the note under a table, with ``values`` in their places."""
+    return str(read_texts()["notes"][table]).format(**values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +64,7 @@ class PlannedSystem:
     seed: int | None = None
     """Instead of the recipe's."""
     paper: str | None = None
-    """The row of the paper's tables that it answers to."""
-    variant: str | None = None
-    """What several seeds share: the row of the ablation."""
+    """The row of the paper's tables that it answers to; an ablation's seeds share one."""
     ships: bool = False
     """Whether a model of it comes with riseq."""
     taught_by: str | None = None
@@ -64,8 +72,6 @@ class PlannedSystem:
 
     def train_command(self, runs: str = RUNS, recipes: str = "recipes", changes: Sequence[str] = ()) -> list[str]:
         """Return the command that trains it, to be called again where it stopped."""
-        if self.recipe is None:
-            raise ValueError(f"{self.name} is not trained")
         seed = [] if self.seed is None else ["--seed", str(self.seed)]
         settings = [part for change in changes for part in ("--set", change)]
         out = f"{runs}/{self.name}"
@@ -100,7 +106,7 @@ PLAN = (
     ),
     PlannedSystem("rise-large", "RISE, large", "rise", "rise", "large.yaml", paper="RISE", taught_by=TAUGHT),
     *(
-        PlannedSystem(f"{key}-{seed}", f"{row}, seed {seed}", "rise", "ablation", f"{key}.yaml", seed, row, row)
+        PlannedSystem(f"{key}-{seed}", f"{row}, seed {seed}", "rise", "ablation", f"{key}.yaml", seed, row)
         for key, row in (("ablation-dps", "-DPS"), ("ablation-mld", "-MLD"), ("ablation-rise", "RISE"))
         for seed in (1, 2, 3)
     ),

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from riseq.controls import Controls
 from riseq.data.dataset import load_dataset, locate_dataset
 from riseq.jobs import Journal, OtherSettings, digest, journal_path
@@ -29,15 +27,15 @@ class Evaluation:
     scores: Scores
 
 
-def evaluate(system: System, examples: Sequence[Example], console: Console | None = None) -> Evaluation:
-    """Return the predictions of ``system`` for ``examples`` and their scores, with a bar on ``console``."""
+def evaluate(system: System, examples: Sequence[Example]) -> Evaluation:
+    """Return the predictions of ``system`` for ``examples`` and their scores."""
     if not examples:
         raise InputError("a score needs at least one example; got none")
     targets = [example.target for example in examples if example.target is not None]
     if len(targets) < len(examples):
         lacking = next(example.id for example in examples if example.target is None)
         raise InputError(f"the example {lacking!r} has no target; a score needs one for each")
-    predictions = tuple(track(system.simplify(examples), len(examples), system.name, console))
+    predictions = tuple(track(system.simplify(examples), len(examples), system.name))
     if len(predictions) != len(examples):
         raise ValueError(f"the system {system.name!r} gave {len(predictions)} results for {len(examples)} examples")
     return Evaluation(predictions, score([prediction.text for prediction in predictions], targets))
@@ -71,9 +69,7 @@ class PredictionJob:
         }
 
 
-def save_outputs(
-    store: Store, job: PredictionJob, datasets: Sequence[str], again: bool = False, console: Console | None = None
-) -> list[str]:
+def save_outputs(store: Store, job: PredictionJob, datasets: Sequence[str], again: bool = False) -> list[str]:
     """Write the outputs of a system on each set into the store; return the sets that were not there yet.
 
     What was made with another model, data set or version, or nobody knows with which, is made again. Rows go to a
@@ -92,7 +88,7 @@ def save_outputs(
         path = journal_path(store.path(job.name, name))
         path.parent.mkdir(parents=True, exist_ok=True)
         with _open_journal(path, fingerprints[name], again) as journal:
-            rows = _run(system, examples[name], journal, f"{job.name} {name}", console)
+            rows = _run(system, examples[name], journal, f"{job.name} {name}")
             store.write(job.name, name, {row["id"]: row["passes"] for row in rows})
             seconds = round(rows[-1]["seconds"], 2)
             facts = SetFacts(len(rows), job.command, seconds, describe_machine(), fingerprints[name])
@@ -114,14 +110,12 @@ def _open_journal(path: Path, settings: dict[str, Any], again: bool) -> Journal:
     return Journal(path, settings)
 
 
-def _run(
-    system: System, examples: Sequence[Example], journal: Journal, title: str, console: Console | None
-) -> list[dict[str, Any]]:
+def _run(system: System, examples: Sequence[Example], journal: Journal, title: str) -> list[dict[str, Any]]:
     """Bring ``journal`` to one row an example and return its rows; each has the seconds up to it, over all runs."""
     rows: list[dict[str, Any]] = list(journal.entries())
     began = time.perf_counter() - (rows[-1]["seconds"] if rows else 0.0)
     left = examples[len(rows) :]
-    results = track(system.simplify(left), len(examples), title, console, done=len(rows))
+    results = track(system.simplify(left), len(examples), title, done=len(rows))
     for example, result in zip(left, results, strict=True):
         seconds = time.perf_counter() - began
         rows.append({"id": example.id, "passes": saved.list_passes(result), "seconds": seconds})
@@ -131,10 +125,10 @@ def _run(
 
 def describe_system(store: Store, job: PredictionJob) -> Manifest:
     """Return the system's manifest as it stands, brought up to date with what is known of its model."""
-    found = store.read_manifest(job.name)
-    title = job.title or (found.title if found else BY_NAME[job.name].title if job.name in BY_NAME else job.name)
-    manifest = found or Manifest(job.name, title, job.system)
-    manifest = replace(manifest, title=title, system=job.system, note=job.note or manifest.note)
+    planned = BY_NAME.get(job.name)
+    manifest = store.read_manifest(job.name) or Manifest(job.name, planned.title if planned else job.name, job.system)
+    title, note = job.title or manifest.title, job.note or manifest.note
+    manifest = replace(manifest, title=title, system=job.system, note=note)
     folder = job.model_folder
     if folder is None or not folder.is_dir():
         return manifest

@@ -8,8 +8,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from rich.console import Console
-
 from riseq.data.tables import write_rows
 from riseq.files import write_json, write_text
 from riseq.reproduce import analysis_tables, document, score_tables
@@ -17,7 +15,7 @@ from riseq.reproduce.cases import build_cases
 from riseq.reproduce.document import Cell, Column, Figure, Part, Report, Row, Section, Table
 from riseq.reproduce.facts import describe_machine, measure_speed, open_system
 from riseq.reproduce.figures import load_matplotlib, on_white
-from riseq.reproduce.plan import COUNTED_PASSES, SETS, UNSEEN, PlannedSystem, read_paper
+from riseq.reproduce.plan import COUNTED_PASSES, SETS, UNSEEN, PlannedSystem, read_paper, read_texts, write_note
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.systems.registry import SYSTEMS
 from riseq.systems.saved import MANIFEST, Store, file_stem
@@ -29,20 +27,14 @@ SPEED_COMMAND = "riseq reproduce --speed"
 PAGE, TEXT, NUMBERS = "report.html", "report.md", "report.json"
 
 
-def measure_speeds(
-    store: Store,
-    systems: Sequence[PlannedSystem],
-    runs: Path,
-    examples: Sequence[Example],
-    console: Console | None = None,
-) -> None:
+def measure_speeds(store: Store, systems: Sequence[PlannedSystem], runs: Path, examples: Sequence[Example]) -> None:
     """Measure all of ``systems`` that can run here, one after the other on ``examples``, and write that into ``store``.
 
     A trained one is looked for in ``runs``; else it is the one that ships, where there is one.
     """
     found = [one for one in systems if can_run(one, runs)]
     speeds = {}
-    for one in track(found, len(found), "speed", console):
+    for one in track(found, len(found), "speed"):
         system = open_system(one.system, one.find_model(runs), COUNTED_PASSES)
         speeds[one.name] = asdict(measure_speed(system, examples))
     facts = {"machine": describe_machine(), "data": UNSEEN, "rows": len(examples), "systems": speeds}
@@ -82,11 +74,7 @@ def build_training(board: Scoreboard) -> Table:
         *(Column(whose, head) for head in heads for whose in ("ours", "paper")),
         *map(Column, ("our hardware", "seed", "trained on")),
     )
-    note = (
-        "Ours: the time in training steps, without dev scores. A model started from others, or a pupil of them, took"
-        " their hours before its own. The paper's are its average running times, on a machine it does not name."
-    )
-    return Table("training", "Parameters and training time", "Method", columns, tuple(rows), note)
+    return Table("training", "Parameters and training time", "Method", columns, tuple(rows), write_note("training"))
 
 
 def _training_row(board: Scoreboard, seeds: list[PlannedSystem], title: str) -> Row:
@@ -94,15 +82,13 @@ def _training_row(board: Scoreboard, seeds: list[PlannedSystem], title: str) -> 
     key = seeds[0].paper or ""
     size, hours = read_paper()["parameters"].get(key), read_paper()["hours"].get(key)
     printed = (Cell.number(None if size is None else size / 1e6, form=".0f"), Cell.number(hours))
-
-    def row(ours: Sequence[Cell], kind: Any, command: str | None) -> Row:
-        return Row(title, (ours[0], printed[0], ours[1], printed[1], *ours[2:]), kind, command)
-
     if not ran:
         command = seeds[0].make_command()
-        return row((Cell.not_run(command),) * 5, "missing", command)
+        none = Cell.not_run(command)
+        return Row(title, (none, printed[0], none, printed[1], *[none] * 3), "missing", command)
     if seeds[0].recipe is None and ran[0].training is None and ran[0].parameters is None:
-        return row((*[Cell("none")] * 4, Cell("nothing")), "ours", None)
+        none = Cell("none")
+        return Row(title, (none, printed[0], none, printed[1], none, none, Cell("nothing")))
     trainings = [one.training for one in ran if one.training is not None]
     sizes = [one.parameters for one in ran if one.parameters is not None]
     taken = [one.hours for one in trainings if one.hours is not None]
@@ -111,12 +97,14 @@ def _training_row(board: Scoreboard, seeds: list[PlannedSystem], title: str) -> 
     sets = sorted({name for one in ran for name in one.trained_on})
     made_by = (board.made_by(one.name, name) for one in seeds for name in SETS)
     made = " && ".join(one.command for one in trainings) or next(filter(None, made_by), None)
-    ours = (
+    cells = (
         Cell.number(fmean(sizes) / 1e6 if sizes else None, made, ".0f"),
+        printed[0],
         Cell.number(fmean(taken) if taken else None, made, ".2f"),
+        printed[1],
         *(Cell(text or "not told") for text in ("; ".join(hardware), ", ".join(numbers), ", ".join(sets))),
     )
-    return row(ours, "ours", made)
+    return Row(title, cells, command=made)
 
 
 def build_sources(board: Scoreboard) -> list[Table]:
@@ -155,16 +143,16 @@ SECTIONS: dict[str, Callable[[Scoreboard], Part | Sequence[Part]]] = {
 """What builds the parts of each section; their titles and what they show are in ``report.json``."""
 
 
-def build_report(board: Scoreboard, only: Sequence[str] = (), console: Console | None = None) -> Report:
+def build_report(board: Scoreboard, only: Sequence[str] = ()) -> Report:
     """Return the report, or the sections of it that are named."""
     unknown = next((name for name in only if name not in SECTIONS), None)
     if unknown is not None:
         raise InputError(f"no section is called {unknown!r}; {suggest(unknown, SECTIONS)}")
     load_matplotlib()  # what is missing is said before the work rather than after it
-    texts = json.loads(Path(__file__).with_name("report.json").read_text(encoding="utf-8"))
+    texts = read_texts()
     wanted = [name for name in SECTIONS if not only or name in only]
     sections = []
-    for name in track(wanted, len(wanted), "report", console):
+    for name in track(wanted, len(wanted), "report"):
         built = SECTIONS[name](board)
         parts = tuple(built) if isinstance(built, Sequence) else (built,)
         sections.append(Section(name, **texts["sections"][name], command=f"riseq reproduce --only {name}", parts=parts))
@@ -191,10 +179,10 @@ def write_compact(report: Report, folder: Path) -> Path:
     return folder / TEXT
 
 
-def write_joined(board: Scoreboard, folder: Path, console: Console | None = None) -> int:
+def write_joined(board: Scoreboard, folder: Path) -> int:
     """Write every system's outputs beside question and target, with its manifest; return how many files there are."""
     saved = [(name, dataset) for name in board.manifests for dataset in SETS if board.store.find(name, dataset)]
-    for name, dataset in track(saved, len(saved), "outputs", console):
+    for name, dataset in track(saved, len(saved), "outputs"):
         (folder / name).mkdir(parents=True, exist_ok=True)
         write_rows(folder / name / f"{file_stem(dataset)}.jsonl.gz", board.joined_rows(name, dataset))
         shutil.copyfile(board.store.folder / name / MANIFEST, folder / name / MANIFEST)

@@ -10,10 +10,11 @@ from riseq.metrics.ngrams import Floats
 from riseq.metrics.passes import share_edited
 from riseq.metrics.scores import t_test
 from riseq.reproduce.document import Cell, Column, Row, Table
-from riseq.reproduce.plan import COUNTED_PASSES, DEV, SET_TITLES, TEST, TEST_SETS, PlannedSystem, read_paper
+from riseq.reproduce.plan import COUNTED_PASSES, DEV, SET_TITLES, TEST, TEST_SETS, PlannedSystem, read_paper, write_note
 from riseq.reproduce.scoreboard import Scoreboard
+from riseq.terminal.results import SCORE_TITLES, score_digits
 
-TITLES = {"bleu1": "B-1", "bleu2": "B-2", "bleu3": "B-3", "bleu4": "B-4", "rougeL": "R-L", "cider": "CIDEr"}
+TITLES = {metric: title for metric, title in SCORE_TITLES.items() if metric != "exact"}
 LEVEL = 0.01
 """The paper's level of significance."""
 Baselines = Mapping[tuple[str, str], str | None]
@@ -35,12 +36,7 @@ def build_overall(board: Scoreboard) -> Table:
             rows += paper_rows("RISE", "overall", TEST_SETS)
     titles = [one.title for one in baselines if one.name in best.values()]
     against = f"the best baseline that was run in each column ({', '.join(titles)})" if titles else "nothing yet"
-    note = (
-        f"* significantly above {against}: paired t-test on the scores of each question, p < {LEVEL}. Bold: the best"
-        " of ours. RISE on CANARD alone is the ablation's, the mean of its seeds: by the recipes it has the "
-        "training pairs of the learned baselines, and the encoder of Trans++ and QGDiv. Contexts are earlier "
-        "questions only; CIDEr is not in percent."
-    )
+    note = write_note("overall", against=against, level=LEVEL)
     return Table("overall", "Table 1. Overall performance", "Method", score_columns(TEST_SETS), mark_best(rows), note)
 
 
@@ -54,8 +50,7 @@ def build_validation(board: Scoreboard) -> Table:
     rows.append(_variant_row(board, "RISE", (DEV,), "RISE, as in the ablation"))
     rows += [_system_row(board, planned, (DEV,)) for planned in board.systems("rise")]
     rows += paper_rows("RISE", "validation", (DEV,))
-    note = "The set that chose each checkpoint. -DPS, -MLD and RISE as in the ablation are means over the seeds run."
-    return Table("validation", "Validation", "Method", score_columns((DEV,)), mark_best(rows), note)
+    return Table("validation", "Validation", "Method", score_columns((DEV,)), mark_best(rows), write_note("validation"))
 
 
 def build_ablation(board: Scoreboard) -> list[Table]:
@@ -63,17 +58,9 @@ def build_ablation(board: Scoreboard) -> list[Table]:
     rows: list[Row] = []
     for variant in read_paper()["ablation"]:
         rows += [_variant_row(board, variant, TEST_SETS), *paper_rows(variant, "ablation", TEST_SETS)]
-    note = (
-        "Mean over the seeds run, ± their standard deviation. The three have one encoder, one set of training pairs "
-        "and one budget, and differ in the method alone."
-    )
+    note = write_note("ablation")
     scores = Table("ablation", "Table 2. Ablation", "Method", score_columns(TEST_SETS), mark_best(rows), note)
     return [scores, _test_variants(board, TEST_SETS), _build_edited(board)]
-
-
-def _form(metric: str) -> str:
-    """Return the paper's digits."""
-    return ".3f" if metric == "cider" else ".1f"
 
 
 def score_columns(sets: Sequence[str]) -> tuple[Column, ...]:
@@ -87,7 +74,9 @@ def paper_rows(title: str | None, table: str, sets: Sequence[str]) -> list[Row]:
     if title not in numbers:
         return []
     values = [value for name in sets for value in numbers[title][name]]
-    cells = (Cell.number(value, form=_form(metric)) for (_, metric), value in zip(_keys(sets), values, strict=True))
+    cells = (
+        Cell.number(value, form=score_digits(metric)) for (_, metric), value in zip(_keys(sets), values, strict=True)
+    )
     return [Row(f"{title}, paper", tuple(cells), "paper")]
 
 
@@ -140,7 +129,7 @@ def _measure(
 ) -> tuple[dict[str, float], Floats]:
     """Return the scores of those that were run, by name, and each question's mean over them."""
     found = {one.name: scores for one in systems if (scores := board.scores(one.name, dataset))}
-    each = np.mean([scores.each(metric) for scores in found.values()], axis=0) if found else np.empty(0)
+    each = np.mean([scores.each[metric] for scores in found.values()], axis=0) if found else np.empty(0)
     return {name: scores.score(metric) for name, scores in found.items()}, each
 
 
@@ -152,13 +141,13 @@ def _score_cell(
     if not scores:
         return Cell.not_run(_make_all(systems))
     value = fmean(scores.values())
-    spread = f" ± {stdev(scores.values()):{_form(metric)}}" if len(scores) > 1 else ""
+    spread = f" ± {stdev(scores.values()):{score_digits(metric)}}" if len(scores) > 1 else ""
     command = " && ".join(board.rescore_command(name, dataset) for name in scores)
-    cell = Cell(f"{value:{_form(metric)}}{spread}", value, command)
+    cell = Cell(f"{value:{score_digits(metric)}}{spread}", value, command)
     other = board.scores(against, dataset) if against else None
     if other is None or len(other) < 2:
         return cell
-    test = t_test(each, other.each(metric))
+    test = t_test(each, other.each[metric])
     return replace(cell, star=test.p < LEVEL and value > other.score(metric) and test.difference > 0, p=test.p)
 
 
@@ -168,11 +157,7 @@ def _test_variants(board: Scoreboard, sets: Sequence[str]) -> Table:
     for variant in ("-DPS", "-MLD"):
         cells = [_test_cell(board, variant, *key) for key in _keys(sets)]
         rows.append(Row.of_system(f"RISE against {variant}", cells, None, None))
-    note = (
-        f"RISE's mean minus the other's. * p < {LEVEL} either way: paired t-test over questions, each question's "
-        "score being its mean over the seeds; for BLEU the score of each question alone. It says how sure the "
-        "difference of these trained models is, not how another set of seeds would differ."
-    )
+    note = write_note("ablation-tests", level=LEVEL)
     return Table("ablation-tests", "RISE against its ablations", "Pair", score_columns(sets), tuple(rows), note)
 
 
@@ -184,7 +169,7 @@ def _test_cell(board: Scoreboard, variant: str, dataset: str, metric: str) -> Ce
         return Cell.not_run(command)
     difference = fmean(ours.values()) - fmean(theirs.values())
     test = t_test(each, other)
-    text = f"{'+' if difference >= 0 else '−'}{abs(difference):{_form(metric)}}"
+    text = f"{'+' if difference >= 0 else '−'}{abs(difference):{score_digits(metric)}}"
     return Cell(text, difference, command, star=test.p < LEVEL, p=test.p)
 
 
@@ -208,12 +193,7 @@ def _build_edited(board: Scoreboard) -> Table:
         )
         rows.append(Row(variant, cells, "ours" if tested else "missing"))
     columns = (Column("at test"), Column("sampled, last epoch"), Column("paper"))
-    note = (
-        "Percent of positions, mean over the seeds run, on CANARD test. At test: over all passes made, the one that "
-        "changes nothing counted too; edits are read from the texts before and after a pass. Sampled: as the "
-        "training log tells it. The paper speaks of sampled edits."
-    )
-    return Table("edited", "Edits that are not Keep", "Method", columns, tuple(rows), note)
+    return Table("edited", "Edits that are not Keep", "Method", columns, tuple(rows), write_note("edited"))
 
 
 def _share_cell(values: Sequence[float], command: str) -> Cell:

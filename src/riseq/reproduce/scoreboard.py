@@ -49,7 +49,7 @@ class Scoreboard:
 
     def seeds(self, variant: str) -> list[PlannedSystem]:
         """Return the seeds of an ablation's row, run or not."""
-        return [one for one in self.systems("ablation") if one.variant == variant]
+        return [one for one in self.systems("ablation") if one.paper == variant]
 
     def main_system(self) -> PlannedSystem | None:
         """Return the system whose passes and cases are looked at: the large RISE where it was run, else the small."""
@@ -133,7 +133,5 @@ def find_turn(example: Example) -> int:
 
 def shown_path(path: Path) -> str:
     """Return a folder as commands show it: relative to where riseq was called, where it is below."""
-    try:
-        return path.resolve().relative_to(Path.cwd()).as_posix()
-    except ValueError:
-        return str(path)
+    whole = path.resolve()
+    return whole.relative_to(Path.cwd()).as_posix() if whole.is_relative_to(Path.cwd()) else str(path)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Protocol, Unpack
+from typing import Protocol
 
-from riseq.controls import ControlOptions, Controls
+from riseq.controls import Controls
 from riseq.types import Example, Simplification
 
 
@@ -35,19 +35,11 @@ class Rise:
 
     name = "rise"
 
-    def __init__(
-        self,
-        model: str | Path | None = None,
-        *,
-        controls: Controls | None = None,
-        threads: int | None = None,
-        **options: Unpack[ControlOptions],
-    ) -> None:
+    def __init__(self, model: Path | None = None, *, controls: Controls, threads: int | None = None) -> None:
         """Load the model called ``model``, or the one that ships; the rest is as ``Simplifier`` takes it."""
         from riseq.engine.simplifier import Simplifier
 
-        self._controls = Controls.of(controls, **options)  # a mistake should not wait for the model
-        self._simplifier = Simplifier.load(model, threads=threads)
+        self._controls, self._simplifier = controls, Simplifier.load(model, threads=threads)
 
     def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
         """Yield each question made conversational."""

@@ -41,22 +41,6 @@ class Chunk:
     """Where the preposition it follows starts, if it follows one."""
 
 
-class Chunker:
-    """Finds noun chunks with spaCy's small English pipeline, which it loads when it is made."""
-
-    def __init__(self) -> None:
-        with needs_extra("rule", "the rule system"):
-            pipeline = import_module(PIPELINE)
-        self._nlp = pipeline.load(disable=["ner", "lemmatizer"])
-
-    def read(self, texts: Iterable[str]) -> Iterator[tuple[Chunk, ...]]:
-        """Yield the noun chunks of each text, in order, without pronouns and those with a question word."""
-        for doc in self._nlp.pipe(_SURROGATE.sub("\ufffd", text[:LONGEST]) for text in texts):
-            chunks = [span for span in doc.noun_chunks if span.root.pos_ != "PRON"]
-            known = (one for one in chunks if not any(token.lower_ in QUESTION_WORDS for token in one))
-            yield tuple(_describe(span, doc) for span in known)
-
-
 def _describe(span: Any, doc: Any) -> Chunk:
     root, words = span.root, tuple(token.lower_ for token in span)
     if len(words) > 1 and words[0] in ARTICLES:
@@ -85,12 +69,22 @@ def _preposition(span: Any, doc: Any) -> int | None:
 
 
 class Rule:
-    """Replaces or drops the first noun chunk of a question that the dialogue already had."""
+    """Replaces or drops the first noun chunk of a question that the dialogue already had; spaCy finds the chunks."""
 
     name = "rule"
 
     def __init__(self) -> None:
-        self._chunker = Chunker()
+        """Load spaCy's small English pipeline."""
+        with needs_extra("rule", "the rule system"):
+            pipeline = import_module(PIPELINE)
+        self._nlp = pipeline.load(disable=["ner", "lemmatizer"])
+
+    def _read(self, texts: Iterable[str]) -> Iterator[tuple[Chunk, ...]]:
+        """Yield the noun chunks of each text, in order, without pronouns and those with a question word."""
+        for doc in self._nlp.pipe(_SURROGATE.sub("\ufffd", text[:LONGEST]) for text in texts):
+            chunks = [span for span in doc.noun_chunks if span.root.pos_ != "PRON"]
+            known = (one for one in chunks if not any(token.lower_ in QUESTION_WORDS for token in one))
+            yield tuple(_describe(span, doc) for span in known)
 
     def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
         """Yield each question with its repeated noun chunk replaced or dropped; unchanged where there is none."""
@@ -98,7 +92,7 @@ class Rule:
         while batch := list(islice(remaining, BATCH)):
             # The turns of one dialogue share most of their context: each utterance is parsed once a batch.
             texts = dict.fromkeys(text for one in batch if one.context for text in (*one.context, one.question))
-            chunks = dict(zip(texts, self._chunker.read(texts), strict=True))
+            chunks = dict(zip(texts, self._read(texts), strict=True))
             for example in batch:
                 if example.context:
                     memory = find_memory([chunks[utterance] for utterance in example.context])

@@ -27,19 +27,18 @@ Outputs = Mapping[str, Sequence[str]]
 
 
 class Saved:
-    """Hands out what a file of outputs has for each example, up to ``limit`` passes, else as its manifest says."""
+    """Hands out what a file of outputs has for each example, as many passes as its manifest says count."""
 
     name = "saved"
 
-    def __init__(self, file: Path | None = None, *, limit: int | None = None) -> None:
+    def __init__(self, file: Path | None = None) -> None:
         if file is None:
             raise InputError("the system 'saved' needs a file of outputs; name it with --model")
         self._file = file
         self._outputs = read_outputs(file)
-        self._limit, manifest = limit, file.parent / MANIFEST
-        if limit is None and manifest.is_file():
-            counted = json.loads(manifest.read_text(encoding="utf-8")).get("counted_passes")
-            self._limit = counted if isinstance(counted, int) else None
+        manifest = file.parent / MANIFEST
+        counted = json.loads(manifest.read_text(encoding="utf-8")).get("counted_passes") if manifest.is_file() else None
+        self._limit = counted if isinstance(counted, int) else None
 
     def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
         """Yield the saved output of each example."""

@@ -140,11 +140,16 @@ SCORE_TITLES = {
 """The columns of the paper's tables, then exact match and the mean word-level Levenshtein distance."""
 
 
+def score_digits(name: str) -> str:
+    """Return the format of a score: the paper's digits, and two of the distance."""
+    return {"n": ",", "cider": ".3f", "distance": ".2f"}.get(name, ".1f")
+
+
 def show_scores(console: Console, rows: Mapping[str, Mapping[str, float]], first: str = "system") -> None:
     """Print one row of scores a system, or whatever stands ``first``, rounded as in the paper."""
     table = open_table(console, first, *(SCORE_TITLES.get(key, key) for key in next(iter(rows.values()))))
     for name, scores in rows.items():
-        table.add_row(name, *(_format_score(key, value) for key, value in scores.items()))
+        table.add_row(name, *(f"{value:{score_digits(key)}}" for key, value in scores.items()))
     console.print(table)
 
 
@@ -156,11 +161,10 @@ def show_stats(console: Console, stats: DatasetStats) -> None:
     table.add_row("with context", f"{stats.with_context:,}", f"{100 * stats.with_context / of_rows:.1f}")
     table.add_row("with target", f"{stats.with_target:,}", f"{100 * stats.with_target / of_rows:.1f}")
     shares = {"unchanged": stats.unchanged, "shorter": stats.shorter, "new pronoun": stats.pronoun}
+    lengths = {"utterances of context": stats.utterances, "words of question": stats.question_words}
     if stats.with_target:
         for name, share in shares.items():
             table.add_row(f"  {name}", f"{round(share * of_targets):,}", f"{100 * share:.1f}")
-    lengths = {"utterances of context": stats.utterances, "words of question": stats.question_words}
-    if stats.with_target:
         lengths["words of target"] = stats.target_words
     for name, spread in lengths.items():
         table.add_row(name, "", "", f"{spread.mean:.1f}", f"{spread.median:g}", f"{spread.max:,}")
@@ -181,9 +185,3 @@ def open_table(console: Console, first: str, *others: str, left: Collection[str]
     for title in (first, *others):
         table.add_column(title, justify="left" if title in (first, *left) else "right", no_wrap=True)
     return table
-
-
-def _format_score(name: str, value: float) -> str:
-    if name == "n":
-        return f"{value:,}"
-    return f"{value:.3f}" if name == "cider" else f"{value:.2f}" if name == "distance" else f"{value:.1f}"

@@ -156,8 +156,7 @@ def find_mention(example: Example) -> Mention | None:
             phrase = edits[replaced[0]].phrase
             if len(phrase) == 1 and phrase[0] in _KIND_OF and words and not set(words) <= VAGUE_WORDS:
                 found.append(Mention(words, _KIND_OF[phrase[0]]))
-    kinds = {(m.words, m.kind) for m in found}
-    return found[0] if len(kinds) == 1 and all(w.isalpha() for w in found[0].words) else None
+    return found[0] if len(set(found)) == 1 and all(w.isalpha() for w in found[0].words) else None
 
 
 def swap_entities(examples: Sequence[Example], share: float, rng: np.random.Generator) -> list[Example]:
@@ -189,15 +188,16 @@ def swap_entities(examples: Sequence[Example], share: float, rng: np.random.Gene
 def swap_mention(example: Example, old: Mention, new: Mention) -> Example | None:
     """Return the example with ``new`` in the place of ``old`` and its pronouns, or None where the question has none."""
     assert example.target is not None
-    question = _rewrite(forms(example.question), old, new)
-    target = _rewrite(forms(example.target), old, new)
-    context = tuple(" ".join(_rewrite(forms(utterance), old, new)) for utterance in example.context)
-    if question == forms(example.question):
+    texts = (example.question, example.target, *example.context)
+    question, target, *context = (_rewrite(text, old, new) for text in texts)
+    if question == " ".join(forms(example.question)):
         return None
-    return Example(f"{example.id}/{new.kind}", context, " ".join(question), " ".join(target))
+    return Example(f"{example.id}/{new.kind}", tuple(context), question, target)
 
 
-def _rewrite(words: list[str], old: Mention, new: Mention) -> list[str]:
+def _rewrite(text: str, old: Mention, new: Mention) -> str:
+    """Return the words of ``text`` with ``new`` in the place of ``old``."""
+    words = forms(text)
     parts = set(old.words) - VAGUE_WORDS
     output: list[str] = []
     at = 0
@@ -215,7 +215,7 @@ def _rewrite(words: list[str], old: Mention, new: Mention) -> list[str]:
         else:
             output.append(words[at])
         at += length
-    return output
+    return " ".join(output)
 
 
 def _pronoun(words: list[str], at: int, old: str, new: str) -> str:

@@ -10,7 +10,8 @@ from typing import TypeVar, cast
 
 import torch
 from accelerate import PartialState
-from torch import Tensor, distributed, nn
+from accelerate.utils import gather_object, reduce
+from torch import Tensor, nn
 
 T = TypeVar("T")
 
@@ -39,22 +40,17 @@ class Processes:
 
     def wait(self) -> None:
         """Return once every process has come here."""
-        if self.count > 1:
-            distributed.barrier()
+        PartialState().wait_for_everyone()
 
     def gather(self, part: T) -> list[T]:
         """Return every process's part, in the processes' order."""
-        if self.count == 1:
-            return [part]
-        parts: list[T | None] = [None] * self.count
-        distributed.all_gather_object(parts, part)
-        return [found for found in parts if found is not None]
+        parts: list[T] = gather_object([part])
+        return parts
 
     def sum(self, numbers: Tensor) -> Tensor:
         """Return the sum of every process's numbers."""
-        if self.count > 1:
-            distributed.all_reduce(numbers)
-        return numbers
+        total: Tensor = reduce(numbers, "sum")
+        return total
 
     def sum_gradients(self, network: nn.Module) -> None:
         """Add up every process's gradients, so that all take the same step."""
@@ -63,17 +59,11 @@ class Processes:
         parameters = [p for p in network.parameters() if p.requires_grad]
         # A part without rows has no gradients; a parameter that nobody used stays without, for zeros would decay it.
         used = torch.tensor([p.grad is not None for p in parameters], dtype=torch.float32, device=parameters[0].device)
-        distributed.all_reduce(used)
-        gradients = []
-        for parameter, count in zip(parameters, used.tolist(), strict=True):
-            if count:
-                if parameter.grad is None:
-                    parameter.grad = torch.zeros_like(parameter)
-                gradients.append(parameter.grad)
-        whole = torch.cat([gradient.flatten() for gradient in gradients])
-        distributed.all_reduce(whole)
-        for gradient, summed in zip(gradients, torch.split(whole, [g.numel() for g in gradients]), strict=True):
-            gradient.copy_(summed.view_as(gradient))
+        trained = [p for p, count in zip(parameters, self.sum(used).tolist(), strict=True) if count]
+        gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in trained]
+        summed = self.sum(torch.cat([gradient.flatten() for gradient in gradients]))
+        for parameter, part in zip(trained, torch.split(summed, [p.numel() for p in trained]), strict=True):
+            parameter.grad = part.view_as(parameter)
 
 
 def leave_processes() -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
@@ -33,8 +33,7 @@ def find_task(system: object, source: str = "settings") -> type[Task]:
     """Return the class of a system's task; ``source`` names the recipe in the error for one that there is not."""
     if not isinstance(system, str) or system not in TASKS:
         raise InputError(f"{source}: system: {system!r}; expected one of {', '.join(TASKS)}")
-    module, _, name = TASKS[system].partition(":")
-    found: type[Task] = getattr(import_module(module), name)
+    found: type[Task] = resolve_name(TASKS[system])
     return found
 
 
@@ -58,7 +57,8 @@ class Task(Protocol):
         """Load the data and the network, the same for the same settings."""
 
     def running(self) -> AbstractContextManager[None]:
-        """Return the context that the run happens in."""
+        """Return the context that the run happens in; by default one that asks for nothing."""
+        return nullcontext()
 
     def peak_rate(self, name: str) -> float:
         """Return the peak learning rate of the parameter ``name``."""

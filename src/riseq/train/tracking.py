@@ -19,6 +19,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from riseq.files import make_folder, recover_folder, write_json, write_text
+from riseq.terminal.results import SCORE_TITLES, score_digits
 from riseq.train.optimiser import Average, load_optimiser, optimiser_tensors
 from riseq.train.settings import TrainSettings
 from riseq.train.task import StepMeans, Task
@@ -237,7 +238,6 @@ LICENCES = {
     "everyday": "everyday dialogues (synthetic), CC BY 4.0",
 }
 SHARED_ALIKE = "CC BY-SA"
-_SCORES = ("bleu1", "bleu2", "bleu3", "bleu4", "rougeL", "cider", "exact")
 
 
 def write_card(task: Task, facts: Mapping[str, Any]) -> str:
@@ -252,7 +252,7 @@ def write_card(task: Task, facts: Mapping[str, Any]) -> str:
     made = "\n- The everyday dialogues are synthetic: a language model wrote them, and nobody looked up their facts"
     rows = ""
     for name, scores in facts["scores"].items():
-        numbers = (f"{scores[key]:.3f}" if key == "cider" else f"{scores[key]:.1f}" for key in _SCORES)
+        numbers = (f"{scores[key]:{score_digits(key)}}" for key in SCORE_TITLES)
         rows += f"| {name} | {int(scores['n'])} | {' | '.join(numbers)} |\n"
     return f"""# {task.title}
 
