@@ -36,7 +36,7 @@ def plain_closeness(a: list[int], b: list[int]) -> float:
     for n in range(1, 5):
         met, added = (grams(a, n) & grams(b, n)).total(), int(n > 1)
         product *= (met + added) / (max(0, len(a) - n + 1) + added)
-    bleu = product**0.25 * min(1.0, math.exp(1 - len(b) / len(a)))
+    bleu = float(product**0.25) * min(1.0, math.exp(1 - len(b) / len(a)))
     return (near + 2 * longest_common(a, b) / (len(a) + len(b)) + bleu) / 3
 
 

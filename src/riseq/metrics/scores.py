@@ -11,7 +11,6 @@ from riseq.extras import needs_extra
 from riseq.metrics.coco import bleu_of_parts, bleu_parts, cider, rouge_l
 from riseq.metrics.ngrams import Floats, check_pairs, count_ngrams
 from riseq.text.pieces import scoring_form
-from riseq.types import InputError
 
 Mask = NDArray[np.bool_]
 WHOLE = slice(None)

@@ -332,7 +332,8 @@ def _make_network(settings: RiseSettings, phrases: PhraseVocabulary) -> tuple[Ri
     for name in ("decoder_layers", "decoder_input"):
         if getattr(shape, name) != getattr(settings, name):
             raise InputError(f"{settings.start}: {name} is {getattr(shape, name)}, the run's {getattr(settings, name)}")
-    new = {"conditioned": shape.conditioned or settings.grounded, "joint": shape.joint or settings.joint}
-    network = RiseNetwork(replace(shape, dropout=settings.dropout, **new), begun.pieces.cls_id)
+    conditioned, joint = shape.conditioned or settings.grounded, shape.joint or settings.joint
+    shape = replace(shape, dropout=settings.dropout, conditioned=conditioned, joint=joint)
+    network = RiseNetwork(shape, begun.pieces.cls_id)
     network.load_state_dict({**network.state_dict(), **begun.network.state_dict()})  # what is new adds nothing yet
     return network, begun.pieces, begun.phrases
