@@ -15,7 +15,8 @@ from riseq.core.packed import Ints, Offsets
 from riseq.extras import needs_extra
 
 with needs_extra("train", "the batch core"):
-    from numba import njit, prange
+    from numba import njit
+    from numba import prange as prange
 
 Floats = NDArray[np.float64]
 Policy = NDArray[np.float32]
