@@ -137,11 +137,7 @@ def _add_pages(app: FastAPI) -> None:
     async def docs() -> HTMLResponse:
         return HTMLResponse(write_page(app.openapi()))
 
-    @app.get("/docs.css", include_in_schema=False)
-    async def docs_style() -> FileResponse:
-        return FileResponse(STATIC / "docs.css")
-
-    @app.get("/", include_in_schema=False)
+    @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def playground() -> FileResponse:
         return FileResponse(STATIC / "index.html")
 
