@@ -1,4 +1,4 @@
-"""The OpenAPI document: written anew by ``python -m riseq.server.openapi``, and as a page that reads without a script."""
+"""The OpenAPI document: written anew by ``python -m riseq.server.openapi``, and as a page to read and to try."""
 
 import json
 import sys

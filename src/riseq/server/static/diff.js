@@ -1,6 +1,7 @@
 // A pass as a line of text with its edits in place, each one a button that tells how probable it was and what it meant.
 import { byId, make, meter, percent } from "./dom.js";
-import { lightMention } from "./turns.js";
+import { copyAndTell } from "./toast.js";
+import { lightMention, readMention } from "./turns.js";
 
 const NAMES = { delete: "Dropped", insert: "Added", substitute: "Replaced" };
 const tip = byId("tip");
@@ -59,9 +60,11 @@ function showTip(button, edit) {
   const what = edit.op === "substitute" ? `${edit.old} → ${edit.new}` : edit.old || edit.new;
   const known = typeof edit.probability === "number";
   const row = known ? [meter(edit.probability), `${percent(edit.probability)} probable`] : ["probability not known"];
+  const meant = readMention(edit.refers_to);
   tip.replaceChildren(
     make("strong", {}, `${NAMES[edit.op] ?? edit.op}: ${what}`),
     make("span", { class: "tip-row" }, ...row),
+    meant ? make("span", { class: "tip-row" }, `turn ${edit.refers_to.utterance + 1} says “${meant}”`) : "",
   );
   tip.hidden = false;
   const line = button.getClientRects()[0] ?? button.getBoundingClientRect();
@@ -78,5 +81,37 @@ export function hideTip() {
   lightMention(null);
 }
 
-addEventListener("scroll", hideTip, { passive: true, capture: true });
+/** Listen to what is copied of the passes: in plain text an edit is [old -> new]. */
+export function startDiff() {
+  const passes = byId("passes");
+  byId("passes-copy").addEventListener("click", () => {
+    const lines = [...passes.querySelectorAll(".pass[data-kind=edit] .pass-text")].map(writePlain);
+    copyAndTell(lines.join("\n") || passes.querySelector(".pass-text").textContent, "Edits");
+  });
+  passes.addEventListener("copy", (event) => {
+    const selected = getSelection();
+    if (!selected.rangeCount) return;
+    const copied = make("div", {}, selected.getRangeAt(0).cloneContents());
+    if (!copied.querySelector("del, ins")) return;
+    event.preventDefault();
+    const lines = [...copied.querySelectorAll(".pass-label, .pass-text")];
+    event.clipboardData.setData("text/plain", (lines.length ? lines : [copied]).map(writePlain).join("\n"));
+  });
+}
+
+/** Return the text of `line` with each edit in it as [old -> new], [old ->] or [-> new]. */
+function writePlain(line) {
+  const plain = line.cloneNode(true);
+  for (const gone of plain.querySelectorAll("del")) {
+    const next = gone.nextElementSibling?.matches("ins") ? gone.nextElementSibling : null;
+    gone.replaceWith(`[${gone.textContent} ->${next ? ` ${next.textContent}` : ""}]`);
+    next?.remove();
+  }
+  for (const added of plain.querySelectorAll("ins")) added.replaceWith(`[-> ${added.textContent}]`);
+  return plain.textContent;
+}
+
+// The dialogue scrolls by itself to what is lit up.
+const onScroll = (event) => event.target !== byId("turns") && hideTip();
+addEventListener("scroll", onScroll, { passive: true, capture: true });
 addEventListener("keydown", (event) => event.key === "Escape" && hideTip());

@@ -23,5 +23,5 @@ export function showPeek(text) {
 }
 
 function draw() {
-  peek.hidden = inSight || !peek.textContent;
+  peek.hidden = inSight || !peek.textContent || !byId("hero").offsetParent;
 }
