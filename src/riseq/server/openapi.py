@@ -71,7 +71,7 @@ def _write_model(name: str, schema: Schema) -> str:
         shown = f"{_write_type(of)}<td>{'required' if field in required else default}"
         rows += f"<tr><td><code>{escape(field)}</code><td>{shown}<td>{escape(of.get('description', ''))}</tr>"
     examples = "".join(f"<pre>{escape(json.dumps(one, indent=1))}</pre>" for one in schema.get("examples", []))
-    return f"{heading}<table><tr><th>Field<th>Type<th>Default<th></tr>{rows}</table>{examples}</section>"
+    return f"{heading}<table><tr><th>Field<th>Type<th>Default<th>Meaning</tr>{rows}</table>{examples}</section>"
 
 
 def _write_type(schema: Schema) -> str:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 import uvicorn
-from playwright.sync_api import Error, Page, expect
+from playwright.sync_api import Error, Page, Request, expect
 
 from riseq.server.app import create_app
 from riseq.server.engines import Engine
@@ -71,9 +71,14 @@ def expect_answer(page: Page, text: str) -> None:
     expect_state(page, "done")
 
 
+def asks_one(request: Request) -> bool:
+    """Whether it is the request for the answer, and not the one for every strength that follows it."""
+    return request.url.endswith("/v1/simplify") and "items" not in (request.post_data_json or {})
+
+
 def last_request(page: Page, action: Callable[[], object]) -> dict[str, Any]:
     """Return the body of the request that ``action`` leads to."""
-    with page.expect_request("**/v1/simplify") as found:
+    with page.expect_request(asks_one) as found:
         action()
     body = found.value.post_data_json
     assert isinstance(body, dict)

@@ -24,7 +24,7 @@ function makeForm(method, path) {
     : null;
   const send = make("button", { type: "button", "aria-label": `Send ${name}` }, "Send");
   const status = make("span", { role: "status" });
-  const answer = make("pre", { tabindex: 0, hidden: true, "aria-label": `Answer to ${name}` });
+  const answer = make("pre", { role: "region", tabindex: 0, hidden: true, "aria-label": `Answer to ${name}` });
   send.addEventListener("click", async () => {
     send.disabled = true;
     status.textContent = "Asking…";

@@ -11,6 +11,7 @@ export function startModes() {
   pick = startTabs(tabs, (chosen) => {
     for (const [id, panel] of Object.entries(MODES)) panel.hidden = id !== chosen.id;
   });
+  document.querySelector(".skip").addEventListener("click", showOne);
 }
 
 /** Show the side of the page that has one question. */

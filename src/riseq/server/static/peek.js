@@ -23,5 +23,5 @@ export function showPeek(text) {
 }
 
 function draw() {
-  peek.hidden = inSight || !peek.textContent || !byId("hero").offsetParent;
+  peek.hidden = inSight || !peek.textContent;
 }
