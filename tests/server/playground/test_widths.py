@@ -35,28 +35,27 @@ def test_from_390_to_1600_pixels_nothing_scrolls_sideways_or_overlaps(open_page:
     expect(page.locator("#file")).to_have_attribute("data-state", "done")
     for width in (1600, 901, 800, 390):
         page.set_viewport_size({"width": width, "height": 900})
-        for mode in ("A file", "One question"):
-            page.get_by_role("tab", name=mode).click()
-            page.click("#share")  # The page's message is there, too.
-            expect(page.locator(".toast")).to_have_text("Link copied")
-            page.evaluate(TO_TOP)
-            assert page.evaluate("document.documentElement.scrollWidth") == width, (width, mode)
-            assert page.evaluate(OVERLAPS, f"{CONTROLS}, .toast") == [], (width, mode)
-            cut = "cards => cards.filter(card => card.scrollWidth > card.clientWidth).map(card => card.className)"
-            assert page.locator(".card, .form, .top, .toast, .past").evaluate_all(cut) == [], (width, mode)
+        page.get_by_role("tab", name="A file").click()
+        page.click("#share")
+        expect(page.locator(".toast")).to_have_text("Link copied")
+        _check_layout(page, width)
+        page.get_by_role("tab", name="One question").click()
+        page.click("#wrong")
+        expect(page.locator(".toast")).to_contain_text("Issue text copied")
+        _check_layout(page, width)
+    page.click("#clear")
+    expect(page.locator(".toast")).to_have_text("All clearedUndo")
+    _check_layout(page, 390)
 
 
-def test_a_message_with_a_way_back_covers_nothing(open_page: Open) -> None:
-    page = open_page(viewport={"width": 390, "height": 740}, has_touch=True, is_mobile=True)
-    expect_answer(page, STILL)
-    for width in (390, 320, 800, 1600):
-        page.set_viewport_size({"width": width, "height": 740})
-        page.click("#clear")
-        expect(page.locator(".toast")).to_have_text("All cleared" + "Undo")
-        page.evaluate(TO_TOP)
-        assert page.evaluate(OVERLAPS, f"{CONTROLS}, .toast") == [], width
-        page.get_by_role("button", name="Undo").click()
-        expect_answer(page, STILL)
+def _check_layout(page: Page, width: int) -> None:
+    """Check that nothing is wider than the screen or its card, and that no control or message lies over another."""
+    page.evaluate(TO_TOP)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.locator(".top").evaluate("bar => bar.clientHeight") == 60  # A message pushes nothing away, either.
+    assert page.evaluate(OVERLAPS, f"{CONTROLS}, .toast") == [], width
+    cut = "cards => cards.filter(card => card.scrollWidth > card.clientWidth).map(card => card.className)"
+    assert page.locator(".card, .form, .top, .toast, .past").evaluate_all(cut) == [], width
 
 
 REACH = f"""(selector) => {{
@@ -76,7 +75,7 @@ REACH = f"""(selector) => {{
 }}"""
 
 
-def test_on_a_phone_the_answer_at_the_foot_hides_nothing_that_has_the_focus(open_page: Open) -> None:
+def test_on_a_phone_the_answer_at_the_foot_hides_nothing_and_a_tap_lights_the_mention(open_page: Open) -> None:
     page = open_page(viewport={"width": 390, "height": 740}, has_touch=True, is_mobile=True)
     expect_answer(page, STILL)
     expect(page.locator("#peek")).to_have_text(STILL)
@@ -84,6 +83,10 @@ def test_on_a_phone_the_answer_at_the_foot_hides_nothing_that_has_the_focus(open
     assert page.evaluate(REACH, "button, a[href], textarea, input") == []
     page.evaluate(TO_TOP)
     expect(page.locator("#peek")).to_be_visible()
+    page.locator("#passes .edit").nth(1).tap()  # The dialogue is out of sight: what is lit there is told here, too.
+    expect(page.locator("#turns .mention mark")).to_have_text("Oppenheimer")
+    expect(page.locator("#tip")).to_contain_text("turn 2 says “Oppenheimer”")
+    page.evaluate(TO_TOP)
     page.get_by_role("tab", name="A file").click()
     expect(page.locator("#peek")).to_be_hidden()
 

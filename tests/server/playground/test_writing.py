@@ -203,7 +203,9 @@ def test_marks_stand_right_behind_characters_of_two_halves(open_page: Open) -> N
     line = page.locator(".pass[data-kind=edit] .pass-text").first
     expect(line).to_contain_text("😀")  # the answer to this question, not to the example's
     expect(line.locator("del").first).to_have_text("Christopher Nolan")
-    without_new = "line => { line.querySelectorAll('ins, .gap').forEach(word => word.remove()); return line.textContent; }"
+    without_new = (
+        "line => { line.querySelectorAll('ins, .gap').forEach(word => word.remove()); return line.textContent; }"
+    )
     assert line.evaluate(without_new) == f"😀👩‍🚀 {OSCAR}"
 
 

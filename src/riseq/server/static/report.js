@@ -30,7 +30,7 @@ async function report() {
   const copied = await copyText(writeReport(shown.request, shown.text, model));
   const issues = LINKS.Issues;
   const action = copied && issues ? { label: "Open an issue", run: () => open(issues, "_blank", "noreferrer") } : null;
-  toast(copied ? "Issue text copied; check it for private data" : "The browser did not let the page copy", action);
+  toast(copied ? "Issue text copied; mind private data" : "The browser did not let the page copy", action);
 }
 
 /** Return the text of an issue about `text`, the answer to `request`. */
