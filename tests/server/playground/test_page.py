@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Error, Page, Request, Route, expect
 
 from riseq.server.engines import DummyEngine
-from server.playground.visit import FILMS, OSCAR, Host, Open, asks_one, expect_answer, expect_state, say
+from server.playground.visit import FILMS, OSCAR, Host, Open, asks_one, expect_answer, expect_state, make_file, say
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
@@ -236,11 +236,9 @@ def test_axe_finds_no_barrier_by_day_or_night(open_page: Open) -> None:
         assert _find_barriers(page) == []
     page.get_by_role("tab", name="A file").click()
     rows = '{"question": "When was Alien released?", "context": ["Who directed Alien?"], "n": 1}\n{"question": ""}'
-    page.set_input_files("#file-field", [{"name": "a.jsonl", "mimeType": "", "buffer": rows.encode()}])
+    page.set_input_files("#file-field", make_file("a.jsonl", rows))
     expect(page.locator("#file-csv")).to_be_visible()
-    for scheme in SCHEMES:
-        page.emulate_media(color_scheme=scheme)
-        assert _find_barriers(page) == []
+    assert _find_barriers(page) == []
     page.goto(page.url.partition("#")[0] + "docs")
     page.locator("summary").first.click()
     assert _find_barriers(page) == []

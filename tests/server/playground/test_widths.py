@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from server.playground.visit import Host, Open, expect_answer
+from server.playground.visit import Host, Open, expect_answer, make_file
 
 STILL = "Did he win an Oscar for it?"
 CONTROLS = "button, a[href], textarea, input, summary, [role=tab], #answer"
@@ -31,7 +31,7 @@ def test_from_390_to_1600_pixels_nothing_scrolls_sideways_or_overlaps(open_page:
     expect(page.locator("#compare-block")).to_be_visible()
     expect(page.locator("#history")).to_be_visible()
     rows = '{"question": "When was Alien released?", "context": ["Who directed Alien?"]}\n{"question": ""}'
-    page.set_input_files("#file-field", [{"name": f"{'long' * 30}.jsonl", "mimeType": "", "buffer": rows.encode()}])
+    page.set_input_files("#file-field", make_file(f"{'long' * 30}.jsonl", rows))
     expect(page.locator("#file")).to_have_attribute("data-state", "done")
     for width in (1600, 901, 800, 390):
         page.set_viewport_size({"width": width, "height": 900})

@@ -4,7 +4,7 @@ import { state } from "./state.js";
 
 /** The strengths that the slider stops at; at 0 every question stays as it is, so the server is not asked. */
 export const STOPS = Array.from({ length: 11 }, (_, place) => place / 10);
-const STILL_MS = 350;
+const STILL_MS = 600;
 
 const listeners = [];
 let known = { key: null, groups: null };
