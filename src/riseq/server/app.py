@@ -170,6 +170,7 @@ async def _wait(futures: Sequence[asyncio.Future[Simplification]], request: Requ
     """Return what became of ``futures`` when all of them are done."""
     gone = asyncio.create_task(_wait_for_disconnect(request))
     every = asyncio.gather(*futures, return_exceptions=True)
+    every.add_done_callback(lambda done: done.cancelled() or done.exception())  # read, or asyncio's log complains
     try:
         done, _ = await asyncio.wait((every, gone), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:

@@ -79,7 +79,9 @@ def test_a_csv_becomes_a_table_and_bad_rows_are_told_by_line(open_page: Open, pl
     assert objects[0]["steps"][0]["edits"][0]["old"] == "Alien"
 
 
-def test_jsonl_is_read_and_a_row_that_the_server_refuses_is_found(open_page: Open, plain_host: Host) -> None:
+def test_jsonl_and_dropped_files_are_read_and_a_row_the_server_refuses_is_found(
+    open_page: Open, plain_host: Host
+) -> None:
     asked: list[dict[str, Any]] = [{"question": f"When was Alien {n} made?", "context": ["Alien?"]} for n in range(5)]
     asked[3]["question"] = "Why? " * 1_000
     asked[1] |= {"extra": {"deep": [1, None]}, "context": [{"role": "user", "content": "What is Alien?"}]}
@@ -105,6 +107,17 @@ def test_jsonl_is_read_and_a_row_that_the_server_refuses_is_found(open_page: Ope
         choose(page, name, text)
         expect(page.locator("#file-status")).to_have_text(f"{name} cannot be used. {reason}")
         expect(page.locator("#file-table")).to_be_hidden()
+    page.get_by_role("tab", name="One question").click()
+    page.evaluate(DROP)  # A file dropped anywhere is taken.
+    expect(page.locator("#file-rows td:nth-child(3)")).to_have_text(["Who made it?"])
+    expect(page.get_by_role("tab", name="A file")).to_have_attribute("aria-selected", "true")
+
+
+DROP = """() => {
+    const data = new DataTransfer();
+    data.items.add(new File(["question\\tcontext\\nWho made Alien?\\tWhat is Alien?\\n"], "asked.tsv"));
+    document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+}"""
 
 
 def test_a_long_file_goes_in_chunks_and_is_cancelled_and_continued(open_page: Open, plain_host: Host) -> None:
@@ -140,15 +153,3 @@ def test_a_long_file_goes_in_chunks_and_is_cancelled_and_continued(open_page: Op
     expect(page.locator("#file-status")).to_have_text("asked.csv: 75 of 75 questions done, at strength 0.5.")
     assert sizes == [32, 32, 32, 32, 11]  # the second was cancelled, the third came to a busy server
     expect(page.locator("#file-rows tr")).to_have_count(75)
-
-
-def test_a_file_dropped_anywhere_is_taken(open_page: Open, plain_host: Host) -> None:
-    page = open_page(plain_host.url)
-    drop = """() => {
-        const data = new DataTransfer();
-        data.items.add(new File(["question\\tcontext\\nWho made Alien?\\tWhat is Alien?\\n"], "asked.tsv"));
-        document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
-    }"""
-    page.evaluate(drop)
-    expect(page.locator("#file-rows td:nth-child(3)")).to_have_text(["Who made it?"])
-    expect(page.get_by_role("tab", name="A file")).to_have_attribute("aria-selected", "true")

@@ -26,7 +26,7 @@ def paste(page: Page, field: str, text: str) -> None:
 ENDS_IN_AN_ANSWER = "User: Who directed Alien?\nAssistant: Ridley Scott, in 1979."
 
 
-def test_an_assistants_turn_is_never_taken_for_the_question(open_page: Open) -> None:
+def test_pasted_an_assistants_turn_is_never_the_question_and_nothing_runs_together(open_page: Open) -> None:
     page = open_page()
     say(page)
     paste(page, "#question", ENDS_IN_AN_ANSWER)
@@ -45,10 +45,7 @@ def test_an_assistants_turn_is_never_taken_for_the_question(open_page: Open) -> 
     page.click("#paste-use")
     expect(page.locator(".bubble")).to_have_count(2)
     expect(page.locator("#question")).to_have_value("When was Alien released?")
-
-
-def test_what_is_typed_does_not_run_into_what_was_pasted(open_page: Open) -> None:
-    page = open_page()
+    # What is typed does not run into what was pasted.
     say(page)
     paste(page, "#question", ENDS_IN_AN_ANSWER + "\nUser: How long is Alien?")
     expect(page.locator("#question")).to_have_value("How long is Alien?")

@@ -6,7 +6,7 @@ import { toast } from "./toast.js";
 const STORED = "riseq-history";
 const MOST = 20;
 // While someone types there is an answer to every pause; what has stood for a moment is one worth keeping.
-const STANDS_MS = 900;
+const STANDS_MS = 700;
 
 let entries = readStored();
 let timer = 0;
