@@ -169,9 +169,8 @@ def test_dps_by_hand() -> None:
     # "a b" becomes "a c a": INSERT after the marker meets INSERT after "a" in the deleted "b".
     source, target = [0, 1, 2], [0, 1, 3, 1]
     policy = joint_policy(3, 6)
-    odds = np.exp(policy.astype(np.float64))
-    last = Counter(dict.fromkeys(range(4), 0.0))
-    squares = Counter(last)
+    last: dict[int, float] = dict.fromkeys(range(4), 0.0)
+    squares = dict(last)
     for edits in every_edit(source, target):
         value = float(np.exp(log_probability(tuple(op for op, _ in edits), policy)))
         last[edits[-1][0]] += value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import runpy
 import socket
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
+import pytest
 
 from riseq.server.engines import DummyEngine, Question
 from server.engines import FlakyEngine, GatedEngine
@@ -46,7 +48,7 @@ def test_with_a_tenth_of_the_batches_failing_the_server_stays_ready_and_loses_on
     asyncio.run(asyncio.wait_for(test(), 30))
 
 
-def test_a_client_that_goes_away_takes_its_question_out_of_the_queue() -> None:
+def test_a_client_that_goes_away_takes_its_question_out_of_the_queue(caplog: pytest.LogCaptureFixture) -> None:
     engine = GatedEngine()
     engine.gate.set()
     with run_server(engine, max_batch=1) as address, httpx.Client(base_url=address, verify=False) as client:
@@ -70,6 +72,8 @@ def test_a_client_that_goes_away_takes_its_question_out_of_the_queue() -> None:
         assert client.post(PATH, json=ALIEN).json()["text"] == ANSWER
         # The probe at the start, the one that was already at work, and the last one.
         assert len(engine.batches) == 3
+    gc.collect()  # which is when asyncio tells what nobody looked at
+    assert "never retrieved" not in caplog.text
 
 
 def wait_for_queue(client: httpx.Client, count: int) -> None:

@@ -137,11 +137,7 @@ def _add_pages(app: FastAPI) -> None:
     async def docs() -> HTMLResponse:
         return HTMLResponse(write_page(app.openapi()))
 
-    @app.get("/docs.css", include_in_schema=False)
-    async def docs_style() -> FileResponse:
-        return FileResponse(STATIC / "docs.css")
-
-    @app.get("/", include_in_schema=False)
+    @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def playground() -> FileResponse:
         return FileResponse(STATIC / "index.html")
 
@@ -174,6 +170,7 @@ async def _wait(futures: Sequence[asyncio.Future[Simplification]], request: Requ
     """Return what became of ``futures`` when all of them are done."""
     gone = asyncio.create_task(_wait_for_disconnect(request))
     every = asyncio.gather(*futures, return_exceptions=True)
+    every.add_done_callback(lambda done: done.cancelled() or done.exception())  # read, or asyncio's log complains
     try:
         done, _ = await asyncio.wait((every, gone), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:

@@ -1,4 +1,4 @@
-"""The OpenAPI document: written anew by ``python -m riseq.server.openapi``, and as a page that needs no script."""
+"""The OpenAPI document: written anew by ``python -m riseq.server.openapi``, and as a page to read and to try."""
 
 import json
 import sys
@@ -40,7 +40,8 @@ def write_page(document: Mapping[str, Any]) -> str:
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<link rel="stylesheet" href="/docs.css"></head><body><main>'
+        '<link rel="icon" type="image/svg+xml" href="/static/logo.svg"><link rel="stylesheet" href="/static/docs.css">'
+        '<script type="module" src="/static/docs.js"></script></head><body><main>'
         f"<h1>{title}</h1><p>{escape(info.get('description', ''))} "
         '<a href="/">Playground</a> · <a href="/openapi.json">OpenAPI document</a></p>'
         f"<h2>Operations</h2>{operations}<h2>Models</h2>{models}</main></body></html>"
@@ -70,7 +71,7 @@ def _write_model(name: str, schema: Schema) -> str:
         shown = f"{_write_type(of)}<td>{'required' if field in required else default}"
         rows += f"<tr><td><code>{escape(field)}</code><td>{shown}<td>{escape(of.get('description', ''))}</tr>"
     examples = "".join(f"<pre>{escape(json.dumps(one, indent=1))}</pre>" for one in schema.get("examples", []))
-    return f"{heading}<table><tr><th>Field<th>Type<th>Default<th></tr>{rows}</table>{examples}</section>"
+    return f"{heading}<table><tr><th>Field<th>Type<th>Default<th>Meaning</tr>{rows}</table>{examples}</section>"
 
 
 def _write_type(schema: Schema) -> str:

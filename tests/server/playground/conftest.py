@@ -13,22 +13,22 @@ from chromium import ensure_chromium
 from riseq.server.engines import Engine, SimplifierEngine
 from server.playground.visit import Host, Open
 
-WAIT_MS = 10_000
+WAIT_MS = 30_000
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def engine() -> Engine:
     return SimplifierEngine.load(None, 1)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def host(engine: Engine) -> Iterator[Host]:
     running = Host(engine)
     yield running
     running.stop()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     chromium = ensure_chromium()
     if chromium is None:
@@ -47,7 +47,7 @@ def make_context(browser: Browser, **options: Any) -> BrowserContext:
     return context
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def usual_context(browser: Browser) -> Iterator[BrowserContext]:
     """What most pages share, the files they loaded among it; what is written is each tab's own."""
     context = make_context(browser)

@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Error, Page, Request, Route, expect
 
 from riseq.server.engines import DummyEngine
-from server.playground.visit import FILMS, OSCAR, Host, Open, expect_answer, expect_state, say
+from server.playground.visit import FILMS, OSCAR, Host, Open, asks_one, expect_answer, expect_state, make_file, say
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
@@ -67,8 +67,9 @@ def test_a_busy_server_is_asked_again_when_it_says(open_page: Open) -> None:
     times: list[float] = []
 
     def refuse_once(route: Route) -> None:
-        times.append(time.monotonic())
-        if len(times) > 1:
+        if asks_one(route.request):
+            times.append(time.monotonic())
+        if len(times) != 1:
             route.continue_()
             return
         error = {"error": {"code": "queue_full", "message": "the queue is full", "request_id": "1"}}
@@ -93,7 +94,7 @@ def test_an_older_answer_never_stands_over_a_newer_one(open_page: Open, aborts: 
     held: list[Route] = []
 
     def hold_the_first(route: Route) -> None:
-        if held:
+        if held or not asks_one(route.request):
             route.continue_()
         else:
             held.append(route)
@@ -107,7 +108,7 @@ def test_an_older_answer_never_stands_over_a_newer_one(open_page: Open, aborts: 
         held[0].fulfill(json={"question": OSCAR, "text": "OLD", "changed": True, "steps": [], "alternatives": []})
     page.wait_for_timeout(150)
     expect_answer(page, OSCAR)
-    assert len(called_off) == aborts
+    assert len(list(filter(asks_one, called_off))) == aborts
 
 
 def test_everything_works_by_keyboard_alone(open_page: Open) -> None:
@@ -144,6 +145,8 @@ def test_everything_works_by_keyboard_alone(open_page: Open) -> None:
     keys.press("Shift+Tab")
     keys.press("Enter")  # Reset, which gives the focus back to the slider.
     expect_answer(page, "Did he win an Oscar for Oppenheimer?")
+    keys.press("Tab")
+    expect(page.locator("#passes-copy")).to_be_focused()
     keys.press("Tab")
     expect(page.locator("#passes .edit").first).to_be_focused()
     expect(page.locator("#tip")).to_be_visible()
@@ -225,11 +228,25 @@ def test_axe_finds_no_barrier_by_day_or_night(open_page: Open) -> None:
     expect_answer(page, "Did he win an Oscar for it?")
     page.get_by_role("button", name="Oppenheimer", exact=True).click()
     expect_answer(page, "Did he win an Oscar for Oppenheimer?")
+    expect(page.locator("#compare-block")).to_be_visible()
+    expect(page.locator("#history")).to_be_visible()
     for scheme, width in zip(SCHEMES, (1280, 360), strict=True):
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 860})
-        found = Axe().run(page).response["violations"]
-        assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in found] == []
+        assert _find_barriers(page) == []
+    page.get_by_role("tab", name="A file").click()
+    rows = '{"question": "When was Alien released?", "context": ["Who directed Alien?"], "n": 1}\n{"question": ""}'
+    page.set_input_files("#file-field", make_file("a.jsonl", rows))
+    expect(page.locator("#file-csv")).to_be_visible()
+    assert _find_barriers(page) == []
+    page.goto(page.url.partition("#")[0] + "docs")
+    page.locator("summary").first.click()
+    assert _find_barriers(page) == []
+
+
+def _find_barriers(page: Page) -> list[object]:
+    found = Axe().run(page).response["violations"]
+    return [(one["id"], [node["target"] for node in one["nodes"]]) for one in found]
 
 
 def test_motion_stops_where_it_is_not_wanted(open_page: Open) -> None:

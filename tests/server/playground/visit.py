@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 import uvicorn
-from playwright.sync_api import Error, Page, expect
+from playwright.sync_api import Error, FilePayload, Page, Request, expect
 
 from riseq.server.app import create_app
 from riseq.server.engines import Engine
@@ -71,9 +71,24 @@ def expect_answer(page: Page, text: str) -> None:
     expect_state(page, "done")
 
 
+def make_file(name: str, content: str | bytes) -> FilePayload:
+    """Return a file as a person would choose it."""
+    return {"name": name, "mimeType": "", "buffer": content.encode() if isinstance(content, str) else content}
+
+
+def count_items(request: Request) -> int:
+    """Return how many questions a request asks at once; 0 where it is the request for one answer."""
+    return len((request.post_data_json or {}).get("items", ()))
+
+
+def asks_one(request: Request) -> bool:
+    """Whether it is the request for the answer, and not the one for every strength that follows it."""
+    return request.url.endswith("/v1/simplify") and not count_items(request)
+
+
 def last_request(page: Page, action: Callable[[], object]) -> dict[str, Any]:
     """Return the body of the request that ``action`` leads to."""
-    with page.expect_request("**/v1/simplify") as found:
+    with page.expect_request(asks_one) as found:
         action()
     body = found.value.post_data_json
     assert isinstance(body, dict)

@@ -24,11 +24,12 @@ export function setKey(text) {
   }
 }
 
-/** No answer. `kind` is gone, locked, busy, away or error; `wait` is in seconds, where the server named one. */
+/** No answer. `kind` is gone, locked, busy, away or error; `status` and `wait`, in seconds, as the server gave them. */
 export class Failure extends Error {
-  constructor(kind, message, { wait = null, requestId = null } = {}) {
+  constructor(kind, message, { status = null, wait = null, requestId = null } = {}) {
     super(message);
     this.kind = kind;
+    this.status = status;
     this.wait = wait;
     this.requestId = requestId;
   }
@@ -54,6 +55,15 @@ export async function simplify(request, signal) {
     throw new Failure("error", "The server’s answer has no question in it.");
   }
   return answer;
+}
+
+/** Return the server's answers to `items`, each a result or {error}, in their order; `signal` calls it off. */
+export async function simplifyMany(items, signal) {
+  const answer = await call("v1/simplify", signal, { method: "POST", body: JSON.stringify({ items }) });
+  if (!Array.isArray(answer?.results) || answer.results.length !== items.length) {
+    throw new Failure("error", "The server’s answer does not have one result a question.");
+  }
+  return answer.results;
 }
 
 /** Return what the server says about its model. */
@@ -107,6 +117,7 @@ function explain(response, error) {
   const message = typeof error?.message === "string" ? error.message : `The server answered ${response.status}.`;
   const wait = Number.parseFloat(response.headers.get("retry-after") ?? "");
   return new Failure(kinds[response.status] ?? "error", message, {
+    status: response.status,
     wait: Number.isFinite(wait) ? wait : null,
     requestId: typeof error?.request_id === "string" ? error.request_id : null,
   });

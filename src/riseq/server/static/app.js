@@ -1,27 +1,40 @@
 // The playground: starts its parts and ties what is written to what is asked.
 import { startActions } from "./actions.js";
 import { describeModel } from "./api.js";
+import { startBatch } from "./batch.js";
 import { startCode } from "./code.js";
+import { startCompare } from "./compare.js";
+import { startDiff } from "./diff.js";
 import { byId } from "./dom.js";
 import { startExamples } from "./examples.js";
+import { followHistory, startHistory } from "./history.js";
 import * as live from "./live.js";
+import { startModes } from "./modes.js";
 import { startPasteSheet } from "./paste_sheet.js";
 import { startPeek } from "./peek.js";
 import { startQuestion } from "./question.js";
+import { setModel, startReport } from "./report.js";
 import { show, startResult } from "./result.js";
 import { startShortcuts } from "./shortcuts.js";
 import { readLink, readStored, restore, state, subscribe } from "./state.js";
+import { followStops } from "./stops.js";
 import { startStrength } from "./strength.js";
 import { toast } from "./toast.js";
 import { startTheme } from "./toggle.js";
 import { startTurns } from "./turns.js";
 
 startTheme();
+startModes();
 startTurns();
 startQuestion();
 startStrength();
+startCompare();
+startDiff();
 startCode();
 startActions();
+startReport();
+startHistory();
+startBatch();
 startPasteSheet();
 startShortcuts();
 startPeek();
@@ -29,7 +42,11 @@ startResult(() => {
   toast("The server is back");
   showModel();
 });
-live.start(show);
+live.start((situation) => {
+  show(situation);
+  followStops(situation);
+  followHistory(situation);
+});
 subscribe((_, __, how) => {
   live.schedule(how);
   // A link in the address bar is true until the first change; after it, a reload must not bring the old text back.
@@ -57,6 +74,7 @@ showModel();
 async function showModel() {
   try {
     const model = await describeModel();
+    setModel(model);
     byId("model").textContent = [model.name, model.precision].filter((part) => typeof part === "string").join(" · ");
     byId("model").hidden = !byId("model").textContent;
   } catch {

@@ -2,6 +2,7 @@
 import { hasKey } from "./api.js";
 import { byId } from "./dom.js";
 import { asCurl, asPython } from "./snippets.js";
+import { startTabs } from "./tabs.js";
 import { copyAndTell } from "./toast.js";
 
 const LANGUAGES = {
@@ -13,14 +14,14 @@ let request = null;
 
 /** Listen to the tabs and the button. */
 export function startCode() {
-  for (const [name, { tab }] of Object.entries(LANGUAGES)) {
-    tab.addEventListener("click", () => pick(name));
-    tab.addEventListener("keydown", (event) => {
-      if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
-      pick(name === "curl" ? "python" : "curl");
-      LANGUAGES[language].tab.focus();
-    });
-  }
+  const names = Object.keys(LANGUAGES);
+  startTabs(
+    names.map((name) => LANGUAGES[name].tab),
+    (chosen) => {
+      language = names.find((name) => LANGUAGES[name].tab === chosen);
+      draw();
+    },
+  );
   byId("code-copy").addEventListener("click", () =>
     copyAndTell(byId("code-text").textContent, LANGUAGES[language].name),
   );
@@ -29,15 +30,6 @@ export function startCode() {
 /** Show `asked` as code. */
 export function showCode(asked) {
   request = asked;
-  draw();
-}
-
-function pick(name) {
-  language = name;
-  for (const [one, { tab }] of Object.entries(LANGUAGES)) {
-    tab.setAttribute("aria-selected", String(one === name));
-    tab.tabIndex = one === name ? 0 : -1;
-  }
   draw();
 }
 

@@ -39,9 +39,10 @@ export function meter(share) {
   return bar;
 }
 
-/** Return a probability as people write it; very small ones don't become 0%. */
+/** Return a probability as people write it; very small ones don't become 0%, and large ones not 100%. */
 export function percent(value) {
   if (value > 0 && value < 0.01) return "< 1%";
+  if (value > 0.99 && value < 1) return "> 99%";
   return `${Math.round(value * 100)}%`;
 }
 

@@ -1,7 +1,10 @@
 // One form of the question: its text with the new words marked, its numbers, and the passes that led to it.
+import { gradeConfidence } from "./confidence.js";
 import { hideTip, markEdits } from "./diff.js";
 import { byId, make, meter, percent } from "./dom.js";
+import { findKept } from "./kept.js";
 import { showPeek } from "./peek.js";
+import { setShown } from "./report.js";
 import { splitAdded, splitWords } from "./words.js";
 
 /** Show `form`, one of those that the server's `answer` to `request` has. */
@@ -13,7 +16,17 @@ export function showForm(form, answer, request) {
   byId("answer-note").textContent = form.steps.length ? "" : explainUnchanged(form, answer, request);
   byId("facts").replaceChildren(...listFacts(form, question).map(makeFact));
   byId("passes").replaceChildren(...listPasses(form, question));
+  byId("kept").textContent = explainKept(form, question, request);
   showPeek(form.text);
+  setShown(request, form.text);
+}
+
+function explainKept(form, question, { context, protect = [] }) {
+  if (!context.length) return "";
+  const kept = findKept(question, form.text, context.map((turn) => turn.content)).filter(
+    (word) => !protect.includes(word),
+  );
+  return kept.length ? `Kept because only the question says it: ${kept.map((word) => `“${word}”`).join(", ")}` : "";
 }
 
 function explainUnchanged(form, answer, request) {
@@ -31,7 +44,8 @@ function listFacts(form, question) {
   if (form.steps.length) facts.push({ name: "Passes", value: String(form.steps.length) });
   const sure = form.steps.flatMap((step) => step.edits.map((edit) => edit.probability));
   if (typeof form.confidence === "number") {
-    facts.push({ name: "Confidence", share: form.confidence, title: "How likely it is that a person would say this" });
+    const title = "How likely it is that a person would say this";
+    facts.push({ name: "Confidence", share: form.confidence, title, grade: gradeConfidence(form.confidence) });
   } else if (sure.length && sure.every((value) => typeof value === "number")) {
     const title = "The probability of the edit the model was least sure of";
     facts.push({ name: "Least sure edit", share: Math.min(...sure), title });
@@ -39,9 +53,10 @@ function listFacts(form, question) {
   return facts;
 }
 
-function makeFact({ name, value, share, title }) {
+function makeFact({ name, value, share, title, grade }) {
   const shown = share === undefined ? [value] : [percent(share), meter(share)];
-  return make("div", { title }, make("dt", {}, name), make("dd", {}, ...shown));
+  const told = grade ? make("dd", { class: "grade" }, grade) : null;
+  return make("div", { title }, make("dt", {}, name), make("dd", {}, ...shown), told);
 }
 
 function listPasses(form, question) {

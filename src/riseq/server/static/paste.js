@@ -9,9 +9,20 @@ const LABELLED =
 const CAPITALISED = /^(?:[\p{Lu}\p{N}][^\s]*)(?:\s+[\p{Lu}\p{N}][^\s]*){0,2}$/u;
 const ENDED = /[.?!…:;"”’')\]]$/u;
 
-/** Return {turns, question}: the turns of `text`, each {speaker, text}, and the question where the text names one. */
+/** Return {turns, question, named}: the turns of `text`, each {speaker, text}, the question where the text names one,
+ * and whether it names its speakers. */
 export function readDialogue(text) {
-  return readJson(text) ?? { turns: readLines(text), question: null };
+  return readJson(text) ?? readLines(text);
+}
+
+/** Return {said, asked} of a dialogue that was read: its turns, and its question or null.
+ *
+ * The last turn is the question where `lastAsks`, but never an assistant's; where nobody is named, one that asks. */
+export function splitQuestion({ turns, question, named }, lastAsks) {
+  const last = turns.at(-1);
+  if (question !== null || !lastAsks || !last) return { said: turns, asked: question };
+  const asks = last.speaker === "user" || (!named && /[?？]\s*$/u.test(last.text));
+  return asks ? { said: turns.slice(0, -1), asked: last.text } : { said: turns, asked: null };
 }
 
 function readLines(text) {
@@ -20,7 +31,8 @@ function readLines(text) {
   const unknown = labels.filter((label) => label && !isKnown(label.name));
   // "Note: ..." in one line is no speaker; a name that comes back, or a second one, is.
   const trusted = (label) => label && (isKnown(label.name) || unknown.length > 1);
-  return labels.some(trusted) ? readLabelled(lines, labels, trusted) : readPlain(lines);
+  const named = labels.some(trusted);
+  return { turns: named ? readLabelled(lines, labels, trusted) : readPlain(lines), question: null, named };
 }
 
 function readLabel(line) {
@@ -94,9 +106,9 @@ function readJson(text) {
   const context = whole.context ?? whole.messages;
   if (!Array.isArray(context)) return null;
   const question = typeof whole.question === "string" ? whole.question : null;
-  if (context.every((item) => typeof item === "string")) return { turns: alternate(context), question };
+  if (context.every((item) => typeof item === "string")) return { turns: alternate(context), question, named: false };
   const sides = makeSides();
-  return { turns: context.flatMap((item) => readItem(item, sides)), question };
+  return { turns: context.flatMap((item) => readItem(item, sides)), question, named: true };
 }
 
 function readItem(item, sides) {

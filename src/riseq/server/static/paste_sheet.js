@@ -1,6 +1,6 @@
 // The dialog in which a whole dialogue is pasted; what was found in it is told before it is used.
 import { byId } from "./dom.js";
-import { readDialogue } from "./paste.js";
+import { readDialogue, splitQuestion } from "./paste.js";
 import { useDialogue } from "./question.js";
 
 /** Listen to the button that opens it, and to the dialog. */
@@ -9,13 +9,14 @@ export function startPasteSheet() {
   const text = byId("paste-text");
   const last = byId("paste-last");
   const draw = () => {
-    const { turns, question } = readDialogue(text.value);
-    const asks = question !== null || (last.checked && turns.length > 0);
-    const count = turns.length - (asks && question === null ? 1 : 0);
+    const found = readDialogue(text.value);
+    const { said, asked } = splitQuestion(found, last.checked);
+    const turns = `${said.length} ${said.length === 1 ? "turn" : "turns"}`;
+    const answers = last.checked && asked === null && said.length;
     byId("paste-found").textContent = text.value.trim()
-      ? `${count} ${count === 1 ? "turn" : "turns"}${asks ? " and the question" : ""} found`
+      ? `${turns}${asked === null ? "" : " and the question"} found${answers ? "; the last one is an answer" : ""}`
       : "";
-    byId("paste-use").disabled = !turns.length && question === null;
+    byId("paste-use").disabled = !said.length && asked === null;
   };
   byId("paste").addEventListener("click", () => {
     text.value = "";

@@ -1,7 +1,7 @@
 // The self-contained question, and its words as buttons that protect them.
 import { byId, fitHeight, icon, make } from "./dom.js";
 import { ask } from "./live.js";
-import { readDialogue } from "./paste.js";
+import { readDialogue, splitQuestion } from "./paste.js";
 import { newTurn, restore, snapshot, state, subscribe, update } from "./state.js";
 import { toast } from "./toast.js";
 import { splitWords, wordKey } from "./words.js";
@@ -82,22 +82,37 @@ function onWordKey(event) {
   buttons[(next + buttons.length) % buttons.length].focus();
 }
 
-/** A dialogue pasted here ends in its question. */
+/** A dialogue pasted here ends in its question, unless one is written; other text is put in between spaces. */
 function onPaste(event) {
-  const text = event.clipboardData?.getData("text/plain") ?? "";
-  if (!/[\r\n]/.test(text.trim()) || field.value.trim()) return;
+  const text = (event.clipboardData?.getData("text/plain") ?? "").trim();
+  const isWritten = field.value.trim() !== "";
   const found = readDialogue(text);
-  if (!found.turns.length) return;
-  event.preventDefault();
-  useDialogue(found, true);
+  if (/[\r\n]/.test(text) && found.turns.length && (found.named || !isWritten)) {
+    event.preventDefault();
+    useDialogue(found, !isWritten);
+  } else if (isWritten && text) {
+    event.preventDefault();
+    insertApart(text.replaceAll(/\s*[\r\n]+\s*/g, " "));
+  }
 }
 
-/** Replace the dialogue by the one `found`, with its last turn as the question where `lastAsks`. */
-export function useDialogue({ turns, question }, lastAsks) {
+/** Put `text` in place of what is selected, with a space where it would run into a word. */
+function insertApart(text) {
+  const touches = (one, two) => /[\p{L}\p{N}?!.,]$/u.test(one) && /^[\p{L}\p{N}]/u.test(two);
+  const before = touches(field.value.slice(0, field.selectionStart), text) ? " " : "";
+  const after = touches(text, field.value.slice(field.selectionEnd)) ? " " : "";
+  // The only way that the browser's own undo knows of.
+  document.execCommand("insertText", false, before + text + after);
+}
+
+/** Replace the dialogue by the one `found`, with its last turn as the question where `lastAsks` and it asks. */
+export function useDialogue(found, lastAsks) {
   const before = snapshot();
-  const asked = question ?? (lastAsks && turns.length ? turns.at(-1).text : null);
-  const said = question === null && asked !== null ? turns.slice(0, -1) : turns;
+  const { said, asked } = splitQuestion(found, lastAsks);
   const patch = { turns: said.map((turn) => newTurn(turn.speaker, turn.text)), protect: [] };
   update(asked === null ? patch : { ...patch, question: asked }, "set");
+  // Whoever types on replaces the question that came with the dialogue, and never writes into its end.
+  if (asked === null) field.focus();
+  else if (document.activeElement === field) field.select();
   toast("Dialogue replaced", { label: "Undo", run: () => restore(before) });
 }

@@ -2,6 +2,7 @@
 import { copyShown, startAnew } from "./actions.js";
 import { byId, make } from "./dom.js";
 import { useNextExample } from "./examples.js";
+import { showOne } from "./modes.js";
 
 const focus = (id) => () => byId(id).focus();
 const SHORTCUTS = [
@@ -46,6 +47,7 @@ export function startShortcuts() {
       const found = SHORTCUTS.find(([name]) => name === event.code);
       if (!found) return;
       event.preventDefault();
+      showOne();
       found[2]();
     }
   });

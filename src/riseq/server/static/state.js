@@ -46,7 +46,8 @@ function read(saved) {
       .filter((turn) => turn && typeof turn.text === "string")
       .map((turn) => newTurn(turn.speaker === "assistant" ? "assistant" : "user", turn.text)),
     question: typeof from.question === "string" ? from.question : "",
-    strength: typeof from.strength === "number" ? Math.min(1, Math.max(0, from.strength)) : NEUTRAL,
+    // The slider's stops are tenths.
+    strength: typeof from.strength === "number" ? Math.round(Math.min(1, Math.max(0, from.strength)) * 10) / 10 : NEUTRAL,
     protect: Array.isArray(from.protect) ? from.protect.filter((word) => typeof word === "string") : [],
   };
 }

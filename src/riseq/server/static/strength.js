@@ -1,16 +1,25 @@
-// The slider that says how far an edit may go.
-import { byId } from "./dom.js";
+// The slider that says how far an edit may go, with marks at the stops where the text changes.
+import { writeRange } from "./compare.js";
+import { byId, make } from "./dom.js";
 import { NEUTRAL, state, subscribe, update } from "./state.js";
+import { STOPS, findGroup, subscribeStops } from "./stops.js";
 
 const NAMES = { 0: "as it is", [NEUTRAL]: "the model’s choice", 1: "shortest" };
 const slider = byId("strength");
+const ticks = STOPS.map(() => make("span", { class: "tick" }));
+let groups = null;
 
 /** Show the strength and listen to the slider. */
 export function startStrength() {
+  byId("strength-ticks").replaceChildren(...ticks);
   slider.addEventListener("input", () => update({ strength: Number(slider.value) }, "slid"));
   slider.addEventListener("dblclick", reset);
   byId("strength-reset").addEventListener("click", reset);
   subscribe((_, changed) => changed.has("strength") && draw());
+  subscribeStops((found) => {
+    groups = found;
+    draw();
+  });
   draw();
 }
 
@@ -27,4 +36,16 @@ function draw() {
   const name = NAMES[strength];
   slider.setAttribute("aria-valuetext", strength.toFixed(2) + (name ? `, ${name}` : ""));
   byId("strength-reset").hidden = strength === NEUTRAL;
+  const changes = (groups ?? []).slice(1).map(({ from }) => from);
+  ticks.forEach((tick, place) => (tick.dataset.changes = String(changes.includes(STOPS[place]))));
+  byId("strength-says").textContent = groups ? describe(changes, findGroup(strength)) : "";
+}
+
+/** Return in words at which stops the text changes, and for which it is the one on show. */
+function describe(changes, group) {
+  if (!changes.length) return "The text is the same at every strength.";
+  const last = changes.at(-1);
+  const stops = changes.length > 1 ? `${changes.slice(0, -1).join(", ")} and ${last}` : `${last}`;
+  const same = group && group.from !== group.to ? ` From ${writeRange(group)} it is the same.` : "";
+  return `The text changes at ${stops}.${same}`;
 }

@@ -97,20 +97,32 @@ function makeBubble(turn) {
   return { id, element, text, show };
 }
 
+/** Return the turn that the mention {utterance, start, end} is in; empty turns are not said, see makeRequest. */
+const findSaid = (mention) => (mention ? drawn.filter(({ text }) => text.value.trim())[mention.utterance] : undefined);
+
+/** Return the words of `mention`, "" where there is none; the spaces around a turn are not said either. */
+export function readMention(mention) {
+  const said = findSaid(mention);
+  return said ? Array.from(said.text.value.trim()).slice(mention.start, mention.end).join("") : "";
+}
+
 /** Light up the mention {utterance, start, end} in the dialogue, or none. */
 export function lightMention(mention) {
   list.querySelector(".mention")?.remove();
-  // Empty turns are not said, nor are the spaces around a turn; see makeRequest.
-  const said = mention && drawn.filter(({ text }) => text.value.trim())[mention.utterance];
+  const said = findSaid(mention);
   if (!said) return;
   const { value } = said.text;
-  const characters = Array.from(value.trim());
-  const parts = [characters.slice(0, mention.start), characters.slice(mention.start, mention.end)];
-  const [before, meant] = parts.map((part) => part.join(""));
+  const before = Array.from(value.trim()).slice(0, mention.start).join("");
+  const meant = readMention(mention);
   const space = value.slice(0, value.length - value.trimStart().length);
   const layer = make("div", { class: "bubble mention", "aria-hidden": "true" }, space + before, make("mark", {}, meant));
   layer.style.setProperty("width", `${said.text.offsetWidth}px`);
   said.element.append(layer);
+  // Only the list scrolls: a page that moved would take the edit from under the pointer.
+  const mark = layer.lastChild.getBoundingClientRect();
+  const frame = list.getBoundingClientRect();
+  if (mark.top < frame.top) list.scrollTop -= frame.top - mark.top;
+  else if (mark.bottom > frame.bottom) list.scrollTop += mark.bottom - frame.bottom;
 }
 
 const findPlace = (id) => state().turns.findIndex((turn) => turn.id === id);
@@ -191,6 +203,11 @@ function onPaste(event, place, id = null) {
   const { turns, question } = readDialogue(text);
   if (turns.length < 2 && !question) return;
   event.preventDefault();
+  // What was being typed is a turn of its own, before what was pasted.
+  if (id === null && draftText.value.trim()) {
+    addDraft();
+    place += 1;
+  }
   const fills = id !== null && !event.target.value.trim();
   splice(id === null || fills ? place : place + 1, fills ? 1 : 0, turns, `${turns.length} turns pasted`);
   if (question) update({ question }, "set");

@@ -1,0 +1,59 @@
+// "This is wrong": the answer on show as the text of an issue, ready to paste.
+import { byId, copyText, make } from "./dom.js";
+import { LINKS } from "./links.js";
+import { SPEAKERS } from "./state.js";
+import { toast } from "./toast.js";
+
+let model = null;
+let shown = null;
+
+/** Listen to the button, and show the project's links. */
+export function startReport() {
+  byId("wrong").addEventListener("click", report);
+  byId("links").replaceChildren(
+    ...Object.entries(LINKS).map(([name, href]) => make("a", { href, rel: "noreferrer" }, name)),
+  );
+}
+
+/** Name `described`, the server's word on its model, in what is copied. */
+export function setModel(described) {
+  model = described;
+}
+
+/** Report `text`, the form on show for `request`, where the button is clicked. */
+export function setShown(request, text) {
+  shown = { request, text };
+}
+
+async function report() {
+  if (!shown) return;
+  const copied = await copyText(writeReport(shown.request, shown.text, model));
+  const issues = LINKS.Issues;
+  const action = copied && issues ? { label: "Open an issue", run: () => open(issues, "_blank", "noreferrer") } : null;
+  toast(copied ? "Issue text copied; mind private data" : "The browser did not let the page copy", action);
+}
+
+/** Return the text of an issue about `text`, the answer to `request`. */
+export function writeReport(request, text, described) {
+  const turns = request.context.map(({ role, content }) => `${SPEAKERS[role]}: ${content}`);
+  const { context, question, n_best, ...settings } = { strength: 0.5, ...request };
+  const version = described
+    ? `riseq ${described.riseq}, ${[described.name, described.precision].filter(Boolean).join(" · ")}`
+    : "unknown";
+  const options = Object.entries(settings).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
+  return [
+    "**This question came out wrong**",
+    `The dialogue so far:\n${fence(turns.join("\n") || "(none)")}`,
+    `The self-contained question:\n${fence(question)}`,
+    `What riseq returned:\n${fence(text)}`,
+    `What a person would ask:\n${fence("...")}`,
+    `Version and model: ${version}\nSettings: ${options.join(", ")}`,
+  ].join("\n\n");
+}
+
+/** Return `text` as a block that nothing in it can end. */
+function fence(text) {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const marks = "`".repeat(longest + 1);
+  return `${marks}text\n${text}\n${marks}`;
+}
