@@ -25,7 +25,7 @@ from riseq.scale.workers import MAX_DEATHS, load_same
 from riseq.systems import Origin, System
 from riseq.systems.registry import SystemChoice
 from riseq.types import Example, InputError, Simplification
-from tiny_model import make_checkpoint, make_examples, save_tiny
+from tiny_model import export_tiny, make_examples
 
 pytestmark = pytest.mark.xdist_group("ray")  # one cluster, in one of the processes that test
 
@@ -201,8 +201,8 @@ def test_a_worker_with_another_model_is_turned_away() -> None:
         load_same(ORIGIN, {**settings, "riseq version": "9.9"})
 
 
-def test_a_worker_has_a_gpu(connected: None, tmp_path: Path) -> None:
-    model = save_tiny(tmp_path / "checkpoint", make_checkpoint())
+def test_a_worker_has_a_gpu(connected: None, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    model = export_tiny(tmp_path_factory.getbasetemp(), "bert", "int8")[1]
     rows = [{"id": one.id, "context": list(one.context), "question": one.question} for one in make_examples(30)]
     write_rows(tmp_path / "in.jsonl", rows)
     choice = SystemChoice("rise", model)

@@ -11,6 +11,7 @@ from riseq.core.edits import Op
 from riseq.data.tables import read_examples
 from riseq.metrics.scores import score
 from riseq.systems.rule import BATCH, LONGEST, Chunk, Rule, find_memory, is_known, rewrite
+from riseq.systems.saved import Saved
 from riseq.types import Example, InputError, Simplification
 
 
@@ -125,15 +126,19 @@ def test_a_missing_pipeline_is_a_users_error(monkeypatch: pytest.MonkeyPatch) ->
 
 
 PAPER = {
-    "canard/test.qonly.jsonl": (55.0, 47.0, 40.2, 34.8, 70.5),
-    "cast19/test.qonly.jsonl": (78.0, 71.4, 65.3, 60.0, 86.1),
+    "canard/test.qonly": (55.0, 47.0, 40.2, 34.8, 70.5),
+    "cast19/test.qonly": (78.0, 71.4, 65.3, 60.0, 86.1),
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", PAPER)
-def test_the_papers_row_is_beaten_on_every_bleu_and_rouge(rule: Rule, data_dir: Path, name: str) -> None:
-    examples = list(read_examples(data_dir / name, need_target=True))
-    scores = score([result.text for result in rule.simplify(examples)], [str(example.target) for example in examples])
+def test_the_papers_row_is_beaten_on_every_bleu_and_rouge(rule: Rule, root: Path, data_dir: Path, name: str) -> None:
+    """By the saved outputs, of which a part is made again: spaCy takes its time."""
+    examples = list(read_examples(data_dir / f"{name}.jsonl", need_target=True))
+    saved = Saved(root / "benchmarks" / "predictions" / "rule" / f"{name.replace('/', '.')}.jsonl.gz")
+    texts = [result.text for result in saved.simplify(examples)]
+    some = slice(None, None, max(1, len(examples) // 500))
+    assert [result.text for result in rule.simplify(examples[some])] == texts[some]
+    scores = score(texts, [str(example.target) for example in examples])
     ours = (scores.bleu1, scores.bleu2, scores.bleu3, scores.bleu4, scores.rougeL)
     assert all(got >= paper for got, paper in zip(ours, PAPER[name], strict=True)), ours
