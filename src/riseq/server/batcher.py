@@ -121,7 +121,7 @@ class Batcher:
     def _leave(self, job: _Job, future: asyncio.Future[Simplification]) -> None:
         if future.cancelled():
             self._waiting.pop(job, None)
-            self._metrics.item_lost("dropped")
+            self._metrics.items.labels("dropped").inc()
 
     async def _work(self) -> None:
         while True:
@@ -173,7 +173,7 @@ class Batcher:
                 self._metrics.item_done(outcome, job.waited)
                 job.future.set_result(outcome)
             else:
-                self._metrics.item_lost("failed")
+                self._metrics.items.labels("failed").inc()
                 job.future.set_exception(_fail(outcome))
 
     def _run(self, jobs: list[_Job]) -> list[Simplification | BaseException]:

@@ -18,7 +18,7 @@ WAIT_MS = 10_000
 
 @pytest.fixture(scope="module")
 def engine() -> Engine:
-    return SimplifierEngine.load(None, 1)
+    return SimplifierEngine(None, 1)
 
 
 @pytest.fixture(scope="module")
