@@ -146,13 +146,10 @@ def digest(path: Path) -> str | None:
 
 
 def _lock(file: BinaryIO, path: Path) -> None:
-    try:
+    with suppress(ImportError, OSError):  # Windows has no such lock, nor have some network file systems
         import fcntl
-    except ImportError:  # Windows has no such lock
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise InputError(f"{path}: another run is writing it; wait for that one, or name another output") from None
-    except OSError:  # some network file systems have no locks
-        return
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(f"{path}: another run is writing it; wait for that one, or name another output") from None
