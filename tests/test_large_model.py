@@ -75,7 +75,7 @@ def test_a_checkout_has_it_without_installing(model: Path, checkout: Path) -> No
     shutil.copytree(model, folder)
     assert hub.find_model("large") == hub.find_model(Path("large")) == folder
     assert Simplifier.load("large").model == folder
-    engine = SimplifierEngine.load(Path("large"), 1)
+    engine = SimplifierEngine(Path("large"), 1)
     assert (engine.info.name, engine.info.precision) == ("large", "int8")
 
 

@@ -14,9 +14,9 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from riseq.types import InputError
 
@@ -118,27 +118,21 @@ def error_reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-@contextmanager
-def compress(file: BinaryIO, wanted: bool) -> Iterator[BinaryIO]:
-    """Open a gzip stream into ``file`` where it is wanted; the same rows always give the same bytes."""
+def compress(file: BinaryIO, wanted: bool) -> AbstractContextManager[BinaryIO]:
+    """Return a gzip stream into ``file`` where it is wanted; the same rows always give the same bytes."""
     if not wanted:
-        yield file
-        return
-    with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as packed:
-        buffer = io.BufferedWriter(cast(io.RawIOBase, packed), 1 << 16)
-        yield cast(BinaryIO, buffer)
-        buffer.flush()
+        return nullcontext(file)
+    packed: Any = gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0)
+    return cast(BinaryIO, io.BufferedWriter(packed, 1 << 16))
 
 
-@contextmanager
-def decompress(file: BinaryIO, wanted: bool) -> Iterator[BinaryIO]:
-    """Open ``file`` through gzip where it is wanted."""
+def decompress(file: BinaryIO, wanted: bool) -> AbstractContextManager[BinaryIO]:
+    """Return ``file`` through gzip where it is wanted."""
     if not wanted:
-        yield file
-        return
-    with gzip.GzipFile(fileobj=file) as unpacked:
-        # GzipFile hands out lines one slow call at a time; a buffer in front of it makes them cheap.
-        yield cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, unpacked), 1 << 16))
+        return nullcontext(file)
+    packed: Any = gzip.GzipFile(fileobj=file)
+    # GzipFile hands out lines one slow call at a time; a buffer in front of it makes them cheap.
+    return cast(BinaryIO, io.BufferedReader(packed, 1 << 16))
 
 
 def name_source(path: str | Path) -> str:
@@ -204,15 +198,14 @@ def not_utf8(error: UnicodeDecodeError) -> str:
     return f"not UTF-8: got the byte 0x{error.object[error.start]:02x} at byte {error.start + 1} of the line"
 
 
-def format_json(content: object) -> bytes:
+def format_json(content: object) -> str:
     """Return ``content`` as the indented JSON of a file."""
-    return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def write_json(path: str | Path, content: object) -> None:
     """Write ``content`` as indented JSON, whole or not at all."""
-    with replace_file(path) as file:
-        file.write(format_json(content))
+    write_text(path, format_json(content))
 
 
 def write_text(path: str | Path, text: str) -> None:

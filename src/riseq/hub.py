@@ -77,17 +77,20 @@ def _find(name: str | Path, hub_name: re.Pattern[str], files: Sequence[str], exp
     """Return the folder of this name, else the hub's; what looks like a path is never asked of the hub."""
     if not isinstance(name, str | Path):
         raise InputError(f"the model is a {type(name).__name__}, expected {expected}")
+    text = str(name)
+    shown = text if text.isprintable() and len(text) <= _LONGEST_SHOWN else repr(text[:_LONGEST_SHOWN])
+    missing = InputError(f"{shown}: no such folder, expected {expected}")
     try:
         is_folder, exists = Path(name).is_dir(), Path(name).exists()
     except (OSError, ValueError):  # too long for a name, or with a null character in it
-        raise InputError(f"{_show(name)}: no such folder, expected {expected}") from None
+        raise missing from None
     if is_folder:
         return Path(name)
     if exists:
         raise InputError(f"{name}: is a file, expected {expected}")
     found = hub_name.fullmatch(name.as_posix() if isinstance(name, Path) else name)
     if found is None or found["name"].startswith("."):
-        raise InputError(f"{_show(name)}: no such folder, expected {expected}")
+        raise missing
     owner = found["name"].rpartition("/")[0]
     if owner and (owner in _LOCAL or Path(owner).is_dir()):
         raise InputError(f"{name}: no such folder; a path like this is not looked for on the Hugging Face hub")
@@ -104,11 +107,6 @@ def _fetch(name: str, revision: str | None, files: Sequence[str]) -> Path:
         reason = next((line for line in map(str.strip, str(error).splitlines()) if line), type(error).__name__)
         missing = f"{name}: no such folder, and not to be had from the Hugging Face hub"
         raise InputError(f"{missing}: {reason[:300]}") from error
-
-
-def _show(name: str | Path) -> str:
-    text = str(name)
-    return text if text.isprintable() and len(text) <= _LONGEST_SHOWN else repr(text[:_LONGEST_SHOWN])
 
 
 def check_files(folder: Path, names: Iterable[str], expected: str) -> None:

@@ -9,9 +9,9 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from riseq.files import check_writable, writing
 from riseq.types import InputError
@@ -23,7 +23,6 @@ class OtherSettings(InputError):
 
 _FIRST = "riseq"
 _ROW = "row"
-_NOT_SET = "not set"
 
 
 def journal_path(output: str | Path) -> Path:
@@ -32,7 +31,7 @@ def journal_path(output: str | Path) -> Path:
     return target.with_name(f"{target.name}.part")
 
 
-class Journal:
+class Journal(AbstractContextManager["Journal"]):
     """An open journal, locked: a second process that opens it gets an error."""
 
     def __init__(self, path: Path, settings: Mapping[str, object], resume: bool = False) -> None:
@@ -54,9 +53,6 @@ class Journal:
         except BaseException:
             self._file.close()
             raise
-
-    def __enter__(self) -> Journal:
-        return self
 
     def __exit__(self, *error: object) -> None:
         # One without rows, or that no other run can continue, is of no use.
@@ -89,7 +85,9 @@ class Journal:
     def _begin(self, header: bytes, settings: Mapping[str, object], resume: bool) -> None:
         first = self._file.readline()
         if first.endswith(b"\n") or not header.startswith(first):  # else empty, or killed at the first line
-            before = self._read_settings(first)
+            before = _read(first, _FIRST)
+            if not isinstance(before, dict):
+                raise InputError(f"{self.path}: is not a run of riseq that did not end; move it out of the way")
             end = self._count() if before else 0
             if self.done and not resume:
                 rows = f"{self.path}: has {self.done:,} finished rows of a run that did not end"
@@ -106,35 +104,30 @@ class Journal:
             self._file.write(header)
             self._file.flush()
 
-    def _read_settings(self, first: bytes) -> Mapping[str, object]:
-        try:
-            settings = json.loads(first)[_FIRST]
-        except (ValueError, KeyError, TypeError, RecursionError):
-            settings = None
-        if not isinstance(settings, dict):
-            raise InputError(f"{self.path}: is not a run of riseq that did not end; move it out of the way")
-        return settings
-
     def _count(self) -> int:
         """Count the whole rows and return the byte after the last of them."""
         end = self._file.tell()
         for line in self._file:
-            try:
-                whole = line.endswith(b"\n") and json.loads(line)[_ROW] == self.done + 1
-            except (ValueError, KeyError, TypeError, RecursionError):
-                whole = False
-            if not whole:
+            if not line.endswith(b"\n") or _read(line, _ROW) != self.done + 1:
                 break
             self.done += 1
             end += len(line)
         return end
 
 
+def _read(line: bytes, key: str) -> Any:
+    """Return what a line has under ``key``; None where it is not one of a journal's."""
+    try:
+        return json.loads(line)[key]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
 def check_same(what: str, before: Mapping[str, object], now: Mapping[str, object], again: str) -> None:
     """Raise where ``what`` was made with settings other than ``now``; ``again`` is how to start from nothing."""
     for name in dict.fromkeys((*before, *now)):
         if before.get(name) != now.get(name):
-            old, new = (_NOT_SET if one.get(name) is None else str(one[name]) for one in (before, now))
+            old, new = ("not set" if one.get(name) is None else str(one[name]) for one in (before, now))
             other = f"another {name} ({old}, now {new})"
             raise OtherSettings(f"{what} were made with {other}; --resume needs the same, or {again}")
 
@@ -153,13 +146,10 @@ def digest(path: Path) -> str | None:
 
 
 def _lock(file: BinaryIO, path: Path) -> None:
-    try:
+    with suppress(ImportError, OSError):  # Windows has no such lock, nor have some network file systems
         import fcntl
-    except ImportError:  # Windows has no such lock
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise InputError(f"{path}: another run is writing it; wait for that one, or name another output") from None
-    except OSError:  # some network file systems have no locks
-        return
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(f"{path}: another run is writing it; wait for that one, or name another output") from None

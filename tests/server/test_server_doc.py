@@ -33,7 +33,7 @@ def page(root: Path) -> str:
 def address() -> Iterator[str]:
     if find_default_model() is None:
         pytest.skip("no model ships with this checkout")
-    with run_server(SimplifierEngine.load(None, threads=1)) as address:
+    with run_server(SimplifierEngine(None, threads=1)) as address:
         yield address
 
 

@@ -20,7 +20,7 @@ from server.serving import open_app, run_server
 def engine() -> SimplifierEngine:
     if find_default_model() is None:
         pytest.skip("no model ships with this checkout")
-    return SimplifierEngine.load(None, threads=1)
+    return SimplifierEngine(None, threads=1)
 
 
 def test_what_the_server_says_is_what_the_library_says(engine: SimplifierEngine, root: Path) -> None:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 from riseq.controls import ControlOptions, Controls, check_count
 from riseq.data.dialogue import Asked, read_item
@@ -39,17 +39,15 @@ class RowEditor:
 
     def edit(self, questions: Iterable[str | None], contexts: Iterable[object]) -> list[str | None]:
         """Return the conversational form of each question; a missing question stays missing."""
-        rows = [self._read(index, *row) for index, row in enumerate(zip(questions, contexts, strict=True))]
+        rows: list[Asked | None] = []
+        for index, (question, context) in enumerate(zip(questions, contexts, strict=True)):
+            item: Any = question, context
+            try:
+                rows.append(None if question is None else read_item(item, f"row {index} of the batch: "))
+            except InputError:
+                if not self.skip_bad:
+                    raise
+                rows.append(None)
         engine = load_engine(self.model, self.threads, os.getpid())
         results = engine.batch([row for row in rows if row is not None], controls=self.controls)
         return [None if row is None else next(results).text for row in rows]
-
-    def _read(self, index: int, question: str | None, context: object) -> Asked | None:
-        if question is None:
-            return None
-        try:
-            return read_item((question, context), f"row {index} of the batch: ")  # type: ignore[arg-type]
-        except InputError:
-            if self.skip_bad:
-                return None
-            raise

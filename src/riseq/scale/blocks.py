@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, cast
 
-from riseq.data.formats import check_pyarrow, count_parquet, read_json, read_parquet
+from riseq.data.formats import count_parquet, read_json, read_parquet
 from riseq.data.rows import BadRow, Record
 from riseq.data.tables import find_format, parse_rows
 from riseq.files import read_lines
@@ -46,19 +46,23 @@ def split_file(source: Source, index: int, rows: int) -> tuple[dict[str, object]
     """Return what a manifest says of input number ``index``, and its blocks of at most ``rows`` rows."""
     with source.open(unpack=False) as file:
         digest, size = hashlib.file_digest(cast(Any, file), "sha256").hexdigest(), file.tell()
-    by_number = _is_parquet(source) or _is_list(source)
-    blocks = list((_split_by_number if by_number else _split_text)(source, index, rows))
-    total = sum(block.rows for block in blocks)
-    entry = {"file": source.name, "rows": total, "blocks": len(blocks), "bytes": size, "sha256": digest}
-    return entry, blocks
+    name, read = source.name, find_format(source.path).read
+    if read in (read_parquet, read_json):
+        with source.open() as file:
+            total = count_parquet(file, name) if read is read_parquet else sum(1 for _ in read_json(file, name))
+        blocks = [Block(source, index, first, min(rows, total - first)) for first in range(0, total, rows)]
+    else:
+        blocks = list(_split_text(source, index, rows))
+        total = sum(block.rows for block in blocks)
+    return {"file": name, "rows": total, "blocks": len(blocks), "bytes": size, "sha256": digest}, blocks
 
 
 def read_block(file: BinaryIO, block: Block) -> list[Record | BadRow]:
     """Return the rows of a block of the open ``file``, read as the whole file's would be."""
-    name = block.source.name
-    if _is_parquet(block.source):
+    name, read = block.source.name, find_format(block.source.path).read
+    if read is read_parquet:
         rows = read_parquet(file, name, False, block.first, block.rows)
-    elif _is_list(block.source):
+    elif read is read_json:
         file.seek(0)
         rows = islice(read_json(file, name), block.first, block.first + block.rows)
     else:
@@ -68,21 +72,6 @@ def read_block(file: BinaryIO, block: Block) -> list[Record | BadRow]:
         rows_found = f"{len(found):,} rows after row {block.first:,}, expected {block.rows:,}"
         raise InputError(f"{name}: has {rows_found}: it was changed while it was read")
     return found
-
-
-def _is_parquet(source: Source) -> bool:
-    return find_format(source.path).check is check_pyarrow
-
-
-def _is_list(source: Source) -> bool:
-    return find_format(source.path).read is read_json
-
-
-def _split_by_number(source: Source, index: int, rows: int) -> Iterator[Block]:
-    with source.open() as file:
-        total = sum(1 for _ in read_json(file, source.name)) if _is_list(source) else count_parquet(file, source.name)
-    for first in range(0, total, rows):
-        yield Block(source, index, first, min(rows, total - first))
 
 
 def _split_text(source: Source, index: int, rows: int) -> Iterator[Block]:

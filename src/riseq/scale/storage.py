@@ -68,7 +68,7 @@ class Folder:
     def write_json(self, file: str, content: Mapping[str, object]) -> None:
         """Write one JSON object."""
         with self._replace(file) as stream:
-            stream.write(format_json(content))
+            stream.write(format_json(content).encode())
 
     def remove_temporary(self) -> None:
         """Remove the files that were never finished."""

@@ -32,7 +32,6 @@ class _Job:
     question: Question
     future: asyncio.Future[Simplification]
     since: float
-    waited: float = 0.0
 
 
 class Batcher:
@@ -121,7 +120,7 @@ class Batcher:
     def _leave(self, job: _Job, future: asyncio.Future[Simplification]) -> None:
         if future.cancelled():
             self._waiting.pop(job, None)
-            self._metrics.item_lost("dropped")
+            self._metrics.items.labels("dropped").inc()
 
     async def _work(self) -> None:
         while True:
@@ -146,10 +145,8 @@ class Batcher:
                 first = next(iter(self._waiting))
                 wait_s = self.settings.batch_wait_ms / 1000
                 await asyncio.sleep(max(0.0, first.since + wait_s - self._clock()))
-        now = self._clock()
         for job in jobs:
             del self._waiting[job]
-            job.waited = now - job.since
         return sorted(jobs, key=lambda job: job.question.length)
 
     def _choose(self) -> list[_Job]:
@@ -170,10 +167,10 @@ class Batcher:
             if job.future.done():  # Cancelled while it was at work.
                 continue
             if isinstance(outcome, Simplification):
-                self._metrics.item_done(outcome, job.waited)
+                self._metrics.item_done(outcome, started - job.since)
                 job.future.set_result(outcome)
             else:
-                self._metrics.item_lost("failed")
+                self._metrics.items.labels("failed").inc()
                 job.future.set_exception(_fail(outcome))
 
     def _run(self, jobs: list[_Job]) -> list[Simplification | BaseException]:

@@ -1,7 +1,5 @@
 """What the server asks of whatever simplifies: the trained model, or a dummy that needs none."""
 
-from __future__ import annotations
-
 import json
 import re
 import time
@@ -58,23 +56,17 @@ class Engine(Protocol):
 
 
 class SimplifierEngine:
-    """A trained model."""
+    """A trained model: the one that ``folder`` names, else the one that ships."""
 
-    def __init__(self, simplifier: Simplifier, name: str, precision: str | None = None) -> None:
-        self.simplifier = simplifier
-        kind = type(simplifier.backend).__name__.removesuffix("Backend").lower()
-        window, reads = simplifier.window, simplifier.backend.max_pieces
-        sizes = len(simplifier.phrases), reads, window.utterance_pieces, window.utterances
-        self.info = EngineInfo(name, kind, precision, *sizes)
-
-    @classmethod
-    def load(cls, folder: Path | None, threads: int | None) -> SimplifierEngine:
-        """Return the engine for the model that ``folder`` names, else for the one that ships."""
-        simplifier = Simplifier.load(folder, threads=threads)
+    def __init__(self, folder: Path | None, threads: int | None) -> None:
+        self.simplifier = simplifier = Simplifier.load(folder, threads=threads)
         path = simplifier.model or Path()
         config = path / LAYOUT.config  # an exported model's has its precision
         values = json.loads(config.read_text(encoding="utf-8")) if config.is_file() else {}
-        return cls(simplifier, path.resolve().name, values.get("precision"))
+        kind = type(simplifier.backend).__name__.removesuffix("Backend").lower()
+        window, reads = simplifier.window, simplifier.backend.max_pieces
+        sizes = len(simplifier.phrases), reads, window.utterance_pieces, window.utterances
+        self.info = EngineInfo(path.resolve().name, kind, values.get("precision"), *sizes)
 
     def simplify(self, questions: Sequence[Question]) -> list[Simplification]:
         """Return one result a question, in order; those with the same controls are read together."""

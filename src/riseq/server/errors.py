@@ -2,7 +2,7 @@
 
 import traceback
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -51,20 +51,18 @@ def document_errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
 def add_handlers(app: FastAPI) -> None:
     """Let every error that FastAPI and Starlette raise become an answer of the one shape."""
 
-    async def on_invalid(request: Request, error: Exception) -> Response:
-        return describe_invalid(cast(RequestValidationError, error).errors()).respond(request.state.request_id)
+    @app.exception_handler(RequestValidationError)
+    async def on_invalid(request: Request, error: RequestValidationError) -> Response:
+        return describe_invalid(error.errors()).respond(request.state.request_id)
 
-    async def on_http(request: Request, raised: Exception) -> Response:
-        error = cast(HTTPException, raised)
+    @app.exception_handler(HTTPException)
+    async def on_http(request: Request, error: HTTPException) -> Response:
         code = {400: "not_json", 404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "refused")
         # A 400 is FastAPI's, for bytes that no JSON parser takes.
         message = "the body is not JSON: it cannot be parsed" if code == "not_json" else str(error.detail)
         answer = ApiError(error.status_code, code, message)
         answer.headers.update(error.headers or {})
         return answer.respond(request.state.request_id)
-
-    app.add_exception_handler(RequestValidationError, on_invalid)
-    app.add_exception_handler(HTTPException, on_http)
 
 
 def describe_invalid(errors: Sequence[Mapping[str, Any]]) -> ApiError:

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Collection
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from riseq.server.errors import ApiError, describe_crash
@@ -31,7 +32,6 @@ SECURITY_HEADERS = {
 LOCKED = ("/v1/", "/metrics")  # what asks for the key; the rest has nothing of users, and says how to bring one
 CLIENT_GONE = 499  # the status that is counted where nobody was there to be answered, as nginx has it
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-_DIGITS = re.compile(r"[0-9]+")
 _MOST_DIGITS = 18
 _GOOD_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -56,32 +56,44 @@ class RequestMiddleware:
         given = headers.get("x-request-id", "")
         request_id = given if _GOOD_ID.fullmatch(given) else uuid.uuid4().hex
         scope.setdefault("state", {})["request_id"] = request_id
-        answer = _Answer(send, request_id, scope["path"])
-        body = None
+        cache = "no-cache" if scope["path"] == "/" or scope["path"].startswith("/static/") else "no-store"
+        body: bytes | None = None
+        status: int | None = None
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                answered = MutableHeaders(scope=message)
+                answered.update({**SECURITY_HEADERS, "X-Request-Id": request_id})
+                answered.setdefault("Cache-Control", cache)
+            await send(message)
+
         try:
             self._check(scope, headers)
-            body = await self._read_body(receive)
+            body = await self._read_body(Request(scope, receive))
             if body is not None:
-                await self.app(scope, _replay(body, receive), answer.send)
+                await self.app(scope, _replay(body, receive), answer)
         except ApiError as refused:
             if body is None:  # What is left of it is not read: the connection has no further use.
                 refused.headers["Connection"] = "close"
-            await refused.respond(request_id)(scope, receive, answer.send)
+            await refused.respond(request_id)(scope, receive, answer)
         except Exception as error:
             log.error("request=%s crashed: %s", request_id, describe_crash(error, self.settings.log_text))
-            if answer.started:
+            if status is not None:
                 raise
             failed = ApiError(500, "failed", "the server failed; its log says more")
-            await failed.respond(request_id)(scope, receive, answer.send)
+            await failed.respond(request_id)(scope, receive, answer)
         finally:
-            self._record(scope, answer.status, time.perf_counter() - started)
+            self._record(scope, status or CLIENT_GONE, time.perf_counter() - started)
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
         """Count and log a request by one of a few names: what clients make up would fill the counts and the log."""
         path, state = scope["path"], scope["state"]
         route = path if path in self.routes else "/static" if path.startswith("/static/") else "other"
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        self.metrics.request_done(route, status, seconds)
+        self.metrics.requests.labels(route, str(status)).inc()
+        self.metrics.seconds.labels(route).observe(seconds)
         logged = (state["request_id"], method, route, status, 1000 * seconds, state.get("items", "-"))
         log.info("request=%s method=%s route=%s status=%d ms=%.1f items=%s", *logged)
 
@@ -90,7 +102,7 @@ class RequestMiddleware:
         if locked and not self._has_key(headers):
             raise ApiError(401, "unauthorized", "a key is needed: send the header Authorization: Bearer KEY")
         length = headers.get("content-length", "0")
-        if not _DIGITS.fullmatch(length):
+        if not length.isdecimal():
             raise ApiError(400, "bad_length", "the header Content-Length is no number")
         if len(length) > _MOST_DIGITS or int(length) > self.settings.max_body_bytes:
             raise self._too_large()
@@ -105,48 +117,24 @@ class RequestMiddleware:
         # Compared in a time that does not tell where the two differ.
         return self._key is None or hmac.compare_digest(key.encode("utf-8", "replace"), self._key)
 
-    async def _read_body(self, receive: Receive) -> bytes | None:
+    async def _read_body(self, request: Request) -> bytes | None:
         """Return the whole body, None where the client went away; one that is too long or too slow is refused."""
-        chunks: list[bytes] = []
-        size = 0
+        body = bytearray()
+        limit = self.settings.body_timeout_s
         try:
-            async with asyncio.timeout(self.settings.body_timeout_s):
-                while True:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        return None
-                    chunks.append(message.get("body", b""))
-                    size += len(chunks[-1])
-                    if size > self.settings.max_body_bytes:
+            async with asyncio.timeout(limit):
+                async for chunk in request.stream():
+                    body += chunk
+                    if len(body) > self.settings.max_body_bytes:
                         raise self._too_large()
-                    if not message.get("more_body", False):
-                        return b"".join(chunks)
+        except ClientDisconnect:
+            return None
         except TimeoutError:
-            limit = self.settings.body_timeout_s
             raise ApiError(408, "slow_body", f"the body did not arrive within {limit:g} s") from None
+        return bytes(body)
 
     def _too_large(self) -> ApiError:
         return ApiError(413, "too_large", f"the body is longer than {self.settings.max_body_bytes:,} bytes")
-
-
-class _Answer:
-    """An answer on its way: it gets the headers every answer has, and its status is remembered."""
-
-    def __init__(self, send: Send, request_id: str, path: str) -> None:
-        self._send, self._request_id = send, request_id
-        self._cache = "no-cache" if path == "/" or path.startswith("/static/") else "no-store"
-        self.status = CLIENT_GONE
-        self.started = False
-
-    async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.started, self.status = True, message["status"]
-            headers = MutableHeaders(scope=message)
-            for name, value in SECURITY_HEADERS.items():
-                headers[name] = value
-            headers["X-Request-Id"] = self._request_id
-            headers.setdefault("Cache-Control", self._cache)
-        await self._send(message)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
@@ -50,11 +50,6 @@ class Metrics:
         for outcome in ("answered", "failed", "dropped"):
             self.items.labels(outcome)
 
-    def request_done(self, route: str, status: int, seconds: float) -> None:
-        """Count a request."""
-        self.requests.labels(route, str(status)).inc()
-        self.seconds.labels(route).observe(seconds)
-
     def batch_done(self, count: int, seconds: float) -> None:
         """Count a batch of ``count`` questions."""
         self.batches.observe(count)
@@ -67,10 +62,6 @@ class Metrics:
         self.passes.observe(len(result.steps))
         if result.truncated:
             self.truncations.inc()
-
-    def item_lost(self, outcome: Literal["failed", "dropped"]) -> None:
-        """Count a question that failed alone, or that nobody waits for any more."""
-        self.items.labels(outcome).inc()
 
     def write(self) -> bytes:
         """Return everything as Prometheus reads it."""

@@ -49,7 +49,7 @@ def load_engine(settings: Settings) -> Engine:
     if settings.engine == "dummy":
         return DummyEngine()
     threads = settings.threads or max(1, count_cores() // settings.workers)
-    return SimplifierEngine.load(settings.model, threads)
+    return SimplifierEngine(settings.model, threads)
 
 
 def serve(settings: Settings, on_listening: Callable[[str], None] = lambda _: None) -> None:

@@ -7,7 +7,7 @@ without being told; and dialogues are mixed so that a question may stay as it is
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import compress, groupby, takewhile
 from pathlib import Path
 
 import numpy as np
@@ -111,8 +111,8 @@ def mix_foreign(pairs: Sequence[Example], share: float, rng: np.random.Generator
 
 def drop_answers(examples: Sequence[Example], share: float, rng: np.random.Generator) -> list[Example]:
     """Return a ``share`` of the examples, whose odd utterances are answers, again without those."""
-    chosen = np.flatnonzero(rng.random(len(examples)) < share).tolist()
-    return [replace(e, id=f"{e.id}/questions", context=e.context[::2]) for e in (examples[k] for k in chosen)]
+    chosen = compress(examples, rng.random(len(examples)) < share)
+    return [replace(e, id=f"{e.id}/questions", context=e.context[::2]) for e in chosen]
 
 
 def borrow_answers(
@@ -172,7 +172,7 @@ def swap_entities(examples: Sequence[Example], share: float, rng: np.random.Gene
     by_kind: dict[str, list[tuple[str, ...]]] = {
         kind: sorted({m.words for _, m in mentions if m.kind == kind and len(m.words) <= 4}) for kind in _PRONOUNS
     }
-    if not mentions or not all(by_kind.values()):
+    if not all(by_kind.values()):
         return []
     made = []
     for _ in range(int(share * len(examples))):
@@ -202,27 +202,23 @@ def _rewrite(text: str, old: Mention, new: Mention) -> str:
     output: list[str] = []
     at = 0
     while at < len(words):
-        length = 1
-        if tuple(words[at : at + len(old.words)]) == old.words:
+        name = tuple(words[at : at + len(old.words)])
+        if name != old.words:  # a surname alone is the entity too
+            name = tuple(takewhile(parts.__contains__, words[at:]))
+        if name:
             output.extend(new.words)
-            length = len(old.words)
-        elif words[at] in parts:  # a surname alone is the entity too
-            output.extend(new.words)
-            while at + length < len(words) and words[at + length] in parts:
-                length += 1
         elif _KIND_OF.get(words[at]) == old.kind:
-            output.append(_pronoun(words, at, old.kind, new.kind))
+            output.append(_PRONOUNS[new.kind][_find_role(words, at)])
         else:
             output.append(words[at])
-        at += length
+        at += len(name) or 1
     return " ".join(output)
 
 
-def _pronoun(words: list[str], at: int, old: str, new: str) -> str:
-    role = _PRONOUNS[old].index(words[at])
-    is_object = at + 1 == len(words) or words[at + 1] in AFTER_OBJECT
-    if words[at] == "her":  # object or possessor: the word after it decides
-        role = 1 if is_object else 2
-    elif words[at] == "it":  # subject or object: one follows a verb or a preposition, which a list can only guess
-        role = 1 if is_object else 0
-    return _PRONOUNS[new][role]
+def _find_role(words: list[str], at: int) -> int:
+    """Return what the pronoun at a place is: 0 is the subject, 1 the object, 2 stands before what is owned, 3 alone."""
+    # "her" is object or possessor, "it" subject or object: the word after it decides, as well as a list can guess.
+    otherwise = {"her": 2, "it": 0}.get(words[at])
+    if otherwise is None:
+        return _PRONOUNS[_KIND_OF[words[at]]].index(words[at])
+    return 1 if at + 1 == len(words) or words[at + 1] in AFTER_OBJECT else otherwise

@@ -18,7 +18,7 @@ WAIT_MS = 30_000
 
 @pytest.fixture(scope="package")
 def engine() -> Engine:
-    return SimplifierEngine.load(None, 1)
+    return SimplifierEngine(None, 1)
 
 
 @pytest.fixture(scope="package")
