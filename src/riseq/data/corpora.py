@@ -144,24 +144,16 @@ def read_cast(
 
 def _make_cast_examples(topics: str | Path, forms: Path, convention: Convention) -> Iterator[Example | BadRow]:
     resolved: dict[str, str] = {}
-    for outcome in _read_resolved(forms):
-        if isinstance(outcome, BadRow):
-            yield outcome
-        else:
-            resolved[outcome[0]] = outcome[1]
-    yield from _parse_objects(topics, lambda row: _read_topic(row, resolved, forms.name, convention))
-
-
-def _read_resolved(path: Path) -> Iterator[tuple[str, str] | BadRow]:
-    with open_source(path) as file:
-        for number, line in enumerate(read_lines(file, str(path)), 1):
+    with open_source(forms) as file:
+        for number, line in enumerate(read_lines(file, str(forms)), 1):
             # Only the line's end goes: the official texts keep the blanks they end in. Quotes are plain text here.
-            name, tab, text = decode_line(line, str(path), number).rstrip("\r\n").partition("\t")
+            name, tab, text = decode_line(line, str(forms), number).rstrip("\r\n").partition("\t")
             if tab and name and text.strip():
-                yield name, text
+                resolved[name] = text
             elif name or tab:
                 got = describe(name + tab + text)
-                yield BadRow(str(path), number, f"got {got}, expected TOPIC_TURN, a tab and a text")
+                yield BadRow(str(forms), number, f"got {got}, expected TOPIC_TURN, a tab and a text")
+    yield from _parse_objects(topics, lambda row: _read_topic(row, resolved, forms.name, convention))
 
 
 def _read_topic(

@@ -107,10 +107,8 @@ def _read_item(item: object, index: int, with_speakers: bool) -> list[str]:
 
 def _read_mapping(item: Mapping[Any, Any], index: int) -> list[str]:
     if "role" in item and "content" in item:
-        role = item["role"]
-        if not isinstance(role, str):
-            raise InputError(f"context[{index}]['role'] is a {type(role).__name__}, expected a string")
-        return [] if _trim(role) in SILENT_ROLES else _read_content(item["content"], index)
+        silent = _trim(_take(item, "role", index)) in SILENT_ROLES
+        return [] if silent else _read_content(item["content"], index)
     if "speaker" in item and "text" in item:
         return [_take(item, "text", index)]
     if "question" in item:
@@ -122,10 +120,8 @@ def _read_mapping(item: Mapping[Any, Any], index: int) -> list[str]:
 
 def _read_content(content: object, index: int) -> list[str]:
     """Return what a message says: nothing, a string, or the text among its parts."""
-    if isinstance(content, str):
+    if content is None or isinstance(content, str):  # A call of a tool has none.
         return [content] if content else []
-    if content is None:  # A call of a tool says nothing.
-        return []
     where = f"context[{index}]['content']"
     if not isinstance(content, list | tuple) or not all(isinstance(part, Mapping) for part in content):
         raise InputError(f"{where} is a {type(content).__name__}, expected a string or a list of parts")

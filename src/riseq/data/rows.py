@@ -43,15 +43,12 @@ class BadRows(InputError):
     """Every bad row of a file; the message has a line for each, up to a limit."""
 
     def __init__(self, rows: Sequence[BadRow]) -> None:
-        lines = [str(row) for row in rows[:SHOWN]]
-        if len(rows) > SHOWN:
-            lines.append(f"and {len(rows) - SHOWN} more")
-        super().__init__("\n".join(lines))
         self.rows = tuple(rows)
+        super().__init__(self.rows)  # what pickle gives back to __init__
 
-    def __reduce__(self) -> tuple[type[BadRows], tuple[tuple[BadRow, ...]]]:
-        # An exception is pickled with its message alone, which is not what __init__ takes.
-        return BadRows, (self.rows,)
+    def __str__(self) -> str:
+        more = [f"and {len(self.rows) - SHOWN} more"] if len(self.rows) > SHOWN else []
+        return "\n".join([*map(str, self.rows[:SHOWN]), *more])
 
 
 def sift(outcomes: Iterable[T | BadRow], on_bad: OnBad | None) -> Iterator[T]:
