@@ -36,9 +36,7 @@ PHRASER_INPUTS = ("states", "pieces", "mask", "rows", "places", "lengths")
 PHRASER_OUTPUTS = ("phrases",)
 
 
-def export(
-    source: str | Path, folder: str | Path, precision: str = "int8", reduce_range: bool = False
-) -> dict[str, int]:
+def export(source: str | Path, folder: str | Path, precision: str = "int8") -> dict[str, int]:
     """Write the checkpoint in ``source`` as an exported model to ``folder``; return the size of each file in bytes."""
     source, folder = Path(source), Path(folder)
     if precision not in PRECISIONS:
@@ -49,16 +47,14 @@ def export(
         raise InputError(f"{folder}: holds something other than an exported model, expected a new or empty folder")
     checkpoint, card = load_checkpoint(source), source / LAYOUT.card
     text = card.read_text(encoding="utf-8") if card.is_file() else ""
-    return export_checkpoint(checkpoint, folder, text, precision, reduce_range)
+    return export_checkpoint(checkpoint, folder, text, precision)
 
 
-def export_checkpoint(
-    checkpoint: Checkpoint, folder: Path, card: str, precision: str = "int8", reduce_range: bool = False
-) -> dict[str, int]:
+def export_checkpoint(checkpoint: Checkpoint, folder: Path, card: str, precision: str) -> dict[str, int]:
     """Write ``checkpoint`` whole: ``folder`` appears, or replaces an older one, only once all of it is on disk."""
     with make_folder(folder) as work:
         with _quiet():
-            _write_graphs(checkpoint, work, precision, reduce_range)
+            _write_graphs(checkpoint, work, precision)
         write_vocabularies(work, checkpoint.phrases, checkpoint.pieces)
         write_facts(work, _describe(checkpoint, precision, work), card)
         return {path.name: path.stat().st_size for path in sorted(work.iterdir())}
@@ -81,7 +77,7 @@ def _describe(checkpoint: Checkpoint, precision: str, work: Path) -> dict[str, o
     return own | {name: fact for name, fact in checkpoint.facts.items() if name not in own}
 
 
-def _write_graphs(checkpoint: Checkpoint, work: Path, precision: str, reduce_range: bool) -> None:
+def _write_graphs(checkpoint: Checkpoint, work: Path, precision: str) -> None:
     # A copy: the checkpoint's own network stays as it was.
     network = copy.deepcopy(checkpoint.network).float().cpu().eval()
     if precision == "int8":
@@ -93,7 +89,7 @@ def _write_graphs(checkpoint: Checkpoint, work: Path, precision: str, reduce_ran
         for name in (LAYOUT.encoder, LAYOUT.phraser):
             float_graph = work / f"float.{name}"
             (work / name).rename(float_graph)
-            quantise_graph(float_graph, work / name, reduce_range)
+            quantise_graph(float_graph, work / name, reduce_range=False)
             float_graph.unlink()
     elif precision == "int4":
         for name in (LAYOUT.encoder, LAYOUT.phraser):
