@@ -57,7 +57,10 @@ class Controls:
 
     def __post_init__(self) -> None:
         for name in ("strength", "min_confidence"):
-            object.__setattr__(self, name, _check_share(name, getattr(self, name)))
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+                raise InputError(f"{name} is {value!r}, expected a number from 0 to 1")
+            object.__setattr__(self, name, float(value))
         object.__setattr__(self, "protect", _check_protect(self.protect))
         object.__setattr__(self, "pronouns", _check_pronouns(self.pronouns))
         if self.max_passes is not None:
@@ -101,12 +104,6 @@ def check_count(name: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InputError(f"{name} is {value!r}, expected 1 or more")
     return value
-
-
-def _check_share(name: str, value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InputError(f"{name} is {value!r}, expected a number from 0 to 1")
-    return float(value)
 
 
 def _check_protect(protect: Iterable[str]) -> tuple[str, ...]:

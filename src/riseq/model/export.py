@@ -9,7 +9,7 @@ import copy
 import dataclasses
 import logging
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,10 +30,6 @@ OPSET = 20
 PRECISIONS = ("int8", "int4", "float32")
 LARGEST_FILE = 95_000_000
 """Bytes; a larger graph has its table of pieces beside it, for code hosts take no larger files."""
-ENCODER_INPUTS = ("ids", "types", "mask", "firsts", "condition")
-ENCODER_OUTPUTS = ("edits", "states", "pieces")
-PHRASER_INPUTS = ("states", "pieces", "mask", "rows", "places", "lengths")
-PHRASER_OUTPUTS = ("phrases",)
 
 
 def export(source: str | Path, folder: str | Path, precision: str = "int8") -> dict[str, int]:
@@ -111,37 +107,37 @@ def _write_encoder(network: RiseNetwork, path: Path) -> None:
     # The example's sizes are all different and above 1, so that none of them is taken for a constant.
     rows, pieces, words = (torch.export.Dim(name) for name in ("rows", "pieces", "words"))
     ids = torch.ones(2, 9, dtype=torch.int64)
-    arguments = [ids, torch.zeros_like(ids), torch.ones_like(ids, dtype=torch.bool), torch.ones_like(ids[:, :5])]
-    shapes = [*[{0: rows, 1: pieces}] * 3, {0: rows, 1: words}]
+    by_piece = {0: rows, 1: pieces}
+    inputs = {"ids": (ids, by_piece), "types": (torch.zeros_like(ids), by_piece), "mask": (ids.bool(), by_piece)}
+    inputs["firsts"] = torch.ones_like(ids[:, :5]), {0: rows, 1: words}
     if network.config.conditioned:
-        arguments.append(torch.ones_like(ids[:, 0]))
-        shapes.append({0: rows})
-    _write(EncoderGraph(network), arguments, shapes, ENCODER_INPUTS, ENCODER_OUTPUTS, path)
+        inputs["condition"] = torch.ones_like(ids[:, 0]), {0: rows}
+    _write(EncoderGraph(network), inputs, ["edits", "states", "pieces"], path)
 
 
 def _write_phraser(network: RiseNetwork, path: Path) -> None:
     rows, pieces, spans, span_pieces = (torch.export.Dim(name) for name in ("rows", "pieces", "spans", "span_pieces"))
-    states, mask = torch.zeros(2, 9, network.config.backbone.hidden), torch.ones(2, 9, dtype=torch.bool)
-    positions = torch.ones(3, 4, dtype=torch.int64)
-    arguments = [states, torch.zeros_like(states), mask, torch.tensor([0, 1, 1]), positions, torch.tensor([4, 2, 1])]
-    shapes = [*[{0: rows, 1: pieces}] * 3, {0: spans}, {0: spans, 1: span_pieces}, {0: spans}]
-    _write(PhraserGraph(network), arguments, shapes, PHRASER_INPUTS, PHRASER_OUTPUTS, path)
+    states, by_piece = torch.zeros(2, 9, network.config.backbone.hidden), {0: rows, 1: pieces}
+    inputs = {
+        "states": (states, by_piece),
+        "pieces": (torch.zeros_like(states), by_piece),
+        "mask": (torch.ones(2, 9, dtype=torch.bool), by_piece),
+        "rows": (torch.tensor([0, 1, 1]), {0: spans}),
+        "places": (torch.ones(3, 4, dtype=torch.int64), {0: spans, 1: span_pieces}),
+        "lengths": (torch.tensor([4, 2, 1]), {0: spans}),
+    }
+    _write(PhraserGraph(network), inputs, ["phrases"], path)
 
 
-def _write(
-    graph: nn.Module,
-    arguments: Sequence[Tensor],
-    shapes: Sequence[dict[int, Any]],
-    inputs: Sequence[str],
-    outputs: Sequence[str],
-    path: Path,
-) -> None:
+def _write(graph: nn.Module, inputs: Mapping[str, tuple[Tensor, Any]], outputs: Sequence[str], path: Path) -> None:
+    """Write ``graph``, whose ``inputs`` have an example and the names of its dimensions each."""
+    arguments, shapes = zip(*inputs.values(), strict=True)
     program = torch.onnx.export(
         graph.eval(),
-        tuple(arguments),
-        input_names=list(inputs[: len(arguments)]),
+        arguments,
+        input_names=list(inputs),
         output_names=list(outputs),
-        dynamic_shapes=tuple(shapes),
+        dynamic_shapes=shapes,
         opset_version=OPSET,
         dynamo=True,
         verbose=False,
