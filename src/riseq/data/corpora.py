@@ -114,15 +114,6 @@ def _parse_turn(row: dict[str, object]) -> _Turn:
     return dialogue, number, history[_TITLES:], raw, resolved
 
 
-def find_resolved(topics: str | Path) -> Path:
-    """Return the path of the resolved turns that belong to ``topics``, by its official name."""
-    path = Path(topics)
-    stem = path.name.removesuffix(".gz").removesuffix(".json")
-    if not stem.startswith(_TOPICS):
-        raise InputError(f"{topics}: no resolved turns are given, expected a name like {_TOPICS}v1.0.json to find them")
-    return path.with_name(f"{_RESOLVED}{stem.removeprefix(_TOPICS)}.tsv")
-
-
 def read_cast(
     topics: str | Path,
     resolved: str | Path | None = None,
@@ -137,7 +128,13 @@ def read_cast(
     if convention.answers:
         raise InputError(f"{topics}: CAsT 2019 has no answers, expected a convention without them")
     check_source(topics)
-    forms = find_resolved(topics) if resolved is None else Path(resolved)
+    if resolved is None:
+        stem = Path(topics).name.removesuffix(".gz").removesuffix(".json")
+        if not stem.startswith(_TOPICS):
+            expected = f"expected a name like {_TOPICS}v1.0.json to find them"
+            raise InputError(f"{topics}: no resolved turns are given, {expected}")
+        resolved = Path(topics).with_name(f"{_RESOLVED}{stem.removeprefix(_TOPICS)}.tsv")
+    forms = Path(resolved)
     check_source(forms)
     return sift(_make_cast_examples(topics, forms, convention), on_bad)
 

@@ -16,7 +16,7 @@ with capitals or digits ("Ada Lovelace", "Speaker 2"); it has no end mark and is
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from riseq.text.lexicon import EXCLAMATIONS, QUESTION_WORDS
+from riseq.text.lexicon import ENDS, EXCLAMATIONS, QUESTION_WORDS
 from riseq.types import Example, InputError
 
 Context = Iterable[str | tuple[str, str] | list[str] | Mapping[str, Any]] | str | None
@@ -31,8 +31,6 @@ SILENT_ROLES = frozenset({"system", "developer", "tool", "function"})
 
 _ROLES = SILENT_ROLES | {"user", "assistant", "human", "bot", "ai", "agent", "customer", "model", "you", "me", "q", "a"}
 _NO_LABELS = QUESTION_WORDS | EXCLAMATIONS
-_END_MARKS = "?.!"
-_LABEL_WORDS = 3
 
 
 def check_items(items: object) -> None:
@@ -151,6 +149,6 @@ def _is_label(first: object) -> bool:
     if label in _ROLES:
         return True
     words = first.split()
-    if not 1 <= len(words) <= _LABEL_WORDS or label in _NO_LABELS or any(mark in label for mark in _END_MARKS):
+    if not 1 <= len(words) <= 3 or label in _NO_LABELS or any(mark in label for mark in ENDS):
         return False
     return len(words) == 1 or all(word[0].isupper() or word[0].isdigit() for word in words)

@@ -133,12 +133,11 @@ def check_text(field: str, value: object) -> str:
     """Return ``value`` where it is a string that UTF-8 can hold."""
     if not isinstance(value, str):
         raise FieldError(f"{field}: got {describe(value)}, expected a string")
-    if not value.isascii():
-        try:
-            value.encode()
-        except UnicodeEncodeError as error:
-            # JSON may spell such a thing ("\ud83d"); no file could ever be written with it.
-            raise FieldError(f"{field}: half a surrogate pair at character {error.start}, expected Unicode") from None
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        # JSON may spell such a thing ("\ud83d"); no file could ever be written with it.
+        raise FieldError(f"{field}: half a surrogate pair at character {error.start}, expected Unicode") from None
     return value
 
 

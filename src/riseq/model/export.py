@@ -59,7 +59,6 @@ def export_checkpoint(checkpoint: Checkpoint, folder: Path, card: str, precision
 def _describe(checkpoint: Checkpoint, precision: str, work: Path) -> dict[str, object]:
     config = checkpoint.network.config
     names = (LAYOUT.encoder, LAYOUT.table, LAYOUT.phraser, LAYOUT.phrases, LAYOUT.vocabulary)
-    paths = [work / name for name in names]
     own: dict[str, object] = {
         "format": FORMAT,
         "precision": precision,
@@ -67,7 +66,7 @@ def _describe(checkpoint: Checkpoint, precision: str, work: Path) -> dict[str, o
         "pieces": len(checkpoint.pieces),
         "max_pieces": config.backbone.max_positions - config.backbone.position_offset,
         "span_pieces": MAX_SPAN_PIECES,
-        "checksums": {path.name: checksum(path.read_bytes()) for path in paths if path.is_file()},
+        "checksums": {name: checksum((work / name).read_bytes()) for name in names if (work / name).is_file()},
         "network": dataclasses.asdict(config),
     }
     return own | {name: fact for name, fact in checkpoint.facts.items() if name not in own}
