@@ -34,7 +34,7 @@ def find_violations(example: Example, text: str) -> list[str]:
     dialogue = DialogueWords(example.context)
     lost = []
     for index, word in enumerate(words):
-        if not is_content(word) or find_stem(word) in kept | said or dialogue.spells_out(word):
+        if not is_content(word) or find_stem(word) in kept | said or dialogue.find_spelled(word):
             continue
         # "the new iPhone" after "iPhones", "the United Nations" after "UN".
         phrase = list(takewhile(is_content, words[index:]))

@@ -57,7 +57,10 @@ class Controls:
 
     def __post_init__(self) -> None:
         for name in ("strength", "min_confidence"):
-            object.__setattr__(self, name, _check_share(name, getattr(self, name)))
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+                raise InputError(f"{name} is {value!r}, expected a number from 0 to 1")
+            object.__setattr__(self, name, float(value))
         object.__setattr__(self, "protect", _check_protect(self.protect))
         object.__setattr__(self, "pronouns", _check_pronouns(self.pronouns))
         if self.max_passes is not None:
@@ -70,12 +73,16 @@ class Controls:
     @classmethod
     def of(cls, controls: Controls | None = None, /, **options: Any) -> Controls:
         """Return ``controls`` (else the defaults) with ``options``, which are ``ControlOptions``, on top of them."""
-        return replace(cls() if controls is None else controls, **_check_names(options))
+        known = [one.name for one in fields(cls)]
+        for name in options:
+            if name not in known:
+                raise InputError(f"{name!r} is no control; {suggest(name, known)}")
+        return replace(cls() if controls is None else controls, **options)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Controls:
         """Return the controls that ``to_dict`` wrote; what is missing has its default."""
-        return cls(**_check_names(values))
+        return cls.of(**values)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields that differ from the defaults, as JSON has them."""
@@ -97,20 +104,6 @@ def check_count(name: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InputError(f"{name} is {value!r}, expected 1 or more")
     return value
-
-
-def _check_share(name: str, value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InputError(f"{name} is {value!r}, expected a number from 0 to 1")
-    return float(value)
-
-
-def _check_names(values: Mapping[str, Any]) -> dict[str, Any]:
-    known = [one.name for one in fields(Controls)]
-    for name in values:
-        if name not in known:
-            raise InputError(f"{name!r} is no control; {suggest(name, known)}")
-    return dict(values)
 
 
 def _check_protect(protect: Iterable[str]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from riseq.data.dataset import data_root, find_dataset, load_dataset
+from riseq.data.dataset import data_root, load_dataset, locate_dataset
 from riseq.data.rows import BadRow, BadRows, example_row
 from riseq.data.tables import write_rows
 from riseq.types import Example, InputError
@@ -65,22 +65,23 @@ def test_a_path_needs_no_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("RISEQ_DATA", "/no/such")
     path = tmp_path / "mine.tsv"
     write_rows(path, [example_row(EXAMPLE)])
-    assert find_dataset(path, None) == path
+    assert locate_dataset(path) == path
     assert load_dataset(path) == [EXAMPLE]
-    assert find_dataset("-", None) == "-"
+    assert locate_dataset("-") == "-"
 
 
-def test_an_unknown_name_tells_what_was_tried(tmp_path: Path) -> None:
+def test_an_unknown_name_tells_what_was_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError) as caught:
-        find_dataset("set/tset", _folder(tmp_path))
+        locate_dataset("set/tset", _folder(tmp_path))
     told = str(caught.value)
     assert told.startswith("set/tset: no such file, nor in ")
     assert "set/tset[.qonly] with .jsonl" in told
     assert told.endswith("; did you mean 'set/test.qa'?")
     with pytest.raises(InputError, match=r"there are set/plain, set/test\.qa, set/test\.qonly"):
-        find_dataset("nothing-like-it", tmp_path)
+        locate_dataset("nothing-like-it", tmp_path)
+    monkeypatch.delenv("RISEQ_DATA", raising=False)
     with pytest.raises(InputError, match="RISEQ_DATA, the folder of data sets, is not set"):
-        find_dataset("set/tset", None)
+        locate_dataset("set/tset")
 
 
 def test_bad_rows_raise_or_are_handed_over(tmp_path: Path) -> None:

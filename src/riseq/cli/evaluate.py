@@ -51,8 +51,7 @@ def evaluate(
     examples = [case.example for case in cases]
     evaluation = run(load_system(system, model, grounded=grounded), examples)
     if predictions is not None:
-        rows = zip(examples, evaluation.predictions, strict=True)
-        write_rows(predictions, (prediction_row(example, prediction) for example, prediction in rows))
+        write_rows(predictions, map(prediction_row, examples, evaluation.predictions))
     reliability = check_confidence(cases, evaluation.predictions) if confidence else None
     scores: dict[str, Any] = dict(evaluation.scores.as_dict())
     table, first = {system: scores}, "system"

@@ -8,16 +8,13 @@ import typer
 from riseq.cli import FAILED, argument, load_set_or_examples, notify, open_console, option, take_evenly
 from riseq.extras import needs_extra
 
-_CHECKED = 1_000
-"""How many questions of a set are checked."""
-
 
 def export(
     checkpoint: Annotated[Path, argument("CHECKPOINT", "A trained model.")],
     output: Annotated[Path, argument("OUT", "The folder to write.")],
     precision: Annotated[str, option("--precision -p KIND", "int8 (fast), int4 (smaller) or float32.")] = "int8",
     data: Annotated[Path | None, option("--data -d FILE", "Check on this set (default the examples).")] = None,
-    limit: Annotated[int, option("--limit N", "Check on N questions, spread evenly over the set.", min=1)] = _CHECKED,
+    limit: Annotated[int, option("--limit N", "Check on N questions, spread evenly over the set.", min=1)] = 1_000,
     check: Annotated[bool, option("--check/--no-check", "Whether to compare it with CHECKPOINT.")] = True,
 ) -> None:
     """Turn a checkpoint into a model that runs without torch.

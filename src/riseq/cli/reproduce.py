@@ -9,8 +9,6 @@ from riseq.cli import FAILED, LimitOption, notify, option
 from riseq.hub import find_in_checkout
 from riseq.types import InputError, suggest
 
-_STORE = Path("benchmarks", "predictions")
-
 
 def reproduce(
     out: Annotated[Path, option("--out -o FOLDER", "Where the report goes.")] = Path("report"),
@@ -60,7 +58,7 @@ def reproduce(
         predictions, runs = out / RETRAINED, out / RUNS
     elif change or recipes:
         raise InputError("--set and --recipes go with --retrain; a report is made from saved predictions without it")
-    store = Store(predictions or _find(str(_STORE)))
+    store = Store(predictions or _find("benchmarks/predictions"))
     if not store.names():
         hint = "riseq predict writes them, --retrain makes them all"
         raise InputError(f"{store.folder}: has no saved predictions; {hint}")

@@ -59,10 +59,18 @@ def sample_seeded(
 
     A policy has four scores a word, or for a joint one four after each operation (``riseq.core.chain``).
     """
-    _check_policies(sources, targets, log_policies, method)
+    _check_pairs(sources, targets)
+    _check_markers(sources)
+    _check_markers(targets)
+    if method not in get_args(Method):
+        raise ValueError(f"the method is one of {', '.join(get_args(Method))}; got {method!r}")
+    total = len(sources.values)
+    if log_policies.shape not in ((total, 4), (total, 4, 4)):
+        raise ValueError(f"policies of shape {log_policies.shape}, expected {(total, 4)} or {(total, 4, 4)}")
+    if not log_policies.max(initial=0.0) < np.inf:  # a nan is not below anything
+        raise ValueError("a policy holds log-probabilities, finite or -inf; got nan or inf")
     if seeds.shape != (len(sources),) or seeds.dtype != np.uint64:
         raise ValueError(f"one uint64 seed a pair; got {seeds.shape} {seeds.dtype} for {len(sources)} pairs")
-    total = len(sources.values)
     start, end = np.empty((2, total), dtype=np.int64)
     results = (np.empty(total, dtype=np.int8), start, end, np.empty(len(sources), dtype=np.bool_))
     arrays = (sources.values, sources.offsets, targets.values, targets.offsets)
@@ -143,16 +151,3 @@ def _check_slices(words: Ints, start: Offsets, end: Offsets) -> None:
         raise ValueError(f"{len(start)} starts of phrases for {len(end)} ends")
     if len(start) and (start.min() < -1 or (end < start).any() or end.max() > len(words)):
         raise ValueError(f"a phrase is a slice of the {len(words)} words or -1 and -1")
-
-
-def _check_policies(sources: Packed, targets: Packed, log_policies: NDArray[np.float32], method: str) -> None:
-    _check_pairs(sources, targets)
-    _check_markers(sources)
-    _check_markers(targets)
-    if method not in get_args(Method):
-        raise ValueError(f"the method is one of {', '.join(get_args(Method))}; got {method!r}")
-    words = len(sources.values)
-    if log_policies.shape not in ((words, 4), (words, 4, 4)):
-        raise ValueError(f"policies of shape {log_policies.shape}, expected {(words, 4)} or {(words, 4, 4)}")
-    if not log_policies.max(initial=0.0) < np.inf:  # a nan is not below anything
-        raise ValueError("a policy holds log-probabilities, finite or -inf; got nan or inf")

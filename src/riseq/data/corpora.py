@@ -114,15 +114,6 @@ def _parse_turn(row: dict[str, object]) -> _Turn:
     return dialogue, number, history[_TITLES:], raw, resolved
 
 
-def find_resolved(topics: str | Path) -> Path:
-    """Return the path of the resolved turns that belong to ``topics``, by its official name."""
-    path = Path(topics)
-    stem = path.name.removesuffix(".gz").removesuffix(".json")
-    if not stem.startswith(_TOPICS):
-        raise InputError(f"{topics}: no resolved turns are given, expected a name like {_TOPICS}v1.0.json to find them")
-    return path.with_name(f"{_RESOLVED}{stem.removeprefix(_TOPICS)}.tsv")
-
-
 def read_cast(
     topics: str | Path,
     resolved: str | Path | None = None,
@@ -137,31 +128,29 @@ def read_cast(
     if convention.answers:
         raise InputError(f"{topics}: CAsT 2019 has no answers, expected a convention without them")
     check_source(topics)
-    forms = find_resolved(topics) if resolved is None else Path(resolved)
+    if resolved is None:
+        stem = Path(topics).name.removesuffix(".gz").removesuffix(".json")
+        if not stem.startswith(_TOPICS):
+            expected = f"expected a name like {_TOPICS}v1.0.json to find them"
+            raise InputError(f"{topics}: no resolved turns are given, {expected}")
+        resolved = Path(topics).with_name(f"{_RESOLVED}{stem.removeprefix(_TOPICS)}.tsv")
+    forms = Path(resolved)
     check_source(forms)
     return sift(_make_cast_examples(topics, forms, convention), on_bad)
 
 
 def _make_cast_examples(topics: str | Path, forms: Path, convention: Convention) -> Iterator[Example | BadRow]:
     resolved: dict[str, str] = {}
-    for outcome in _read_resolved(forms):
-        if isinstance(outcome, BadRow):
-            yield outcome
-        else:
-            resolved[outcome[0]] = outcome[1]
-    yield from _parse_objects(topics, lambda row: _read_topic(row, resolved, forms.name, convention))
-
-
-def _read_resolved(path: Path) -> Iterator[tuple[str, str] | BadRow]:
-    with open_source(path) as file:
-        for number, line in enumerate(read_lines(file, str(path)), 1):
+    with open_source(forms) as file:
+        for number, line in enumerate(read_lines(file, str(forms)), 1):
             # Only the line's end goes: the official texts keep the blanks they end in. Quotes are plain text here.
-            name, tab, text = decode_line(line, str(path), number).rstrip("\r\n").partition("\t")
+            name, tab, text = decode_line(line, str(forms), number).rstrip("\r\n").partition("\t")
             if tab and name and text.strip():
-                yield name, text
+                resolved[name] = text
             elif name or tab:
                 got = describe(name + tab + text)
-                yield BadRow(str(path), number, f"got {got}, expected TOPIC_TURN, a tab and a text")
+                yield BadRow(str(forms), number, f"got {got}, expected TOPIC_TURN, a tab and a text")
+    yield from _parse_objects(topics, lambda row: _read_topic(row, resolved, forms.name, convention))
 
 
 def _read_topic(

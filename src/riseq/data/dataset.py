@@ -28,10 +28,22 @@ def load_dataset(
 
 
 def locate_dataset(name: str | Path, root: Path | None = None) -> str | Path:
-    """Return the path that ``name`` is or stands for: in ``root``, else in the folder that RISEQ_DATA names."""
-    if root is None and not _is_path(name):
-        root = data_root(os.environ)
-    return find_dataset(name, root)
+    """Return the path that ``name`` is or stands for: in ``root``, else in the folder that RISEQ_DATA names.
+
+    A name without ``.qa`` means ``.qonly``.
+    """
+    if str(name) == STDIN or os.path.exists(name):
+        return name
+    root = root or data_root(os.environ)
+    if root is None:
+        raise InputError(f"{name}: no such file, nor a data set: {VARIABLE}, the folder of data sets, is not set")
+    # A file by its whole name, then a short name with what it leaves out.
+    for ending in ["", *SUFFIXES, *(f".qonly{suffix}" for suffix in SUFFIXES)]:
+        if (path := root / f"{name}{ending}").is_file():
+            return path
+    tried = f"{name}, {name}[.qonly] with {', '.join(SUFFIXES)}"
+    known = {str(path.relative_to(root)).removesuffix(end) for end in SUFFIXES for path in root.glob(f"*/*{end}")}
+    raise InputError(f"{name}: no such file, nor in {str(root)!r} as {tried}; {suggest(str(name), sorted(known))}")
 
 
 def data_root(environment: Mapping[str, str]) -> Path | None:
@@ -42,20 +54,6 @@ def data_root(environment: Mapping[str, str]) -> Path | None:
     if not Path(named).is_dir():
         raise InputError(f"{VARIABLE}: {named!r} is not a folder, expected the folder of the data sets")
     return Path(named)
-
-
-def find_dataset(name: str | Path, root: Path | None) -> str | Path:
-    """Return the path that ``name`` is or stands for in ``root``; a name without ``.qa`` means ``.qonly``."""
-    if _is_path(name):
-        return name
-    if root is None:
-        raise InputError(f"{name}: no such file, nor a data set: {VARIABLE}, the folder of data sets, is not set")
-    # A file by its whole name, then a short name with what it leaves out.
-    for ending in ["", *SUFFIXES, *(f".qonly{suffix}" for suffix in SUFFIXES)]:
-        if (path := root / f"{name}{ending}").is_file():
-            return path
-    tried = f"{name}, {name}[.qonly] with {', '.join(SUFFIXES)}"
-    raise InputError(f"{name}: no such file, nor in {str(root)!r} as {tried}; {suggest(str(name), _list_names(root))}")
 
 
 def read_dataset(
@@ -70,15 +68,6 @@ def read_dataset(
     if "turn" in keys:
         return read_cast(path, convention=convention, on_bad=on_bad)
     return read_examples(path, on_bad=on_bad, need_target=need_target)
-
-
-def _is_path(name: str | Path) -> bool:
-    return str(name) == STDIN or os.path.exists(name)
-
-
-def _list_names(root: Path) -> list[str]:
-    files = ((str(path.relative_to(root)), end) for end in SUFFIXES for path in root.glob(f"*/*{end}"))
-    return sorted({name.removesuffix(end) for name, end in files})
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ with capitals or digits ("Ada Lovelace", "Speaker 2"); it has no end mark and is
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from riseq.text.lexicon import EXCLAMATIONS, QUESTION_WORDS
+from riseq.text.lexicon import ENDS, EXCLAMATIONS, QUESTION_WORDS
 from riseq.types import Example, InputError
 
 Context = Iterable[str | tuple[str, str] | list[str] | Mapping[str, Any]] | str | None
@@ -31,8 +31,6 @@ SILENT_ROLES = frozenset({"system", "developer", "tool", "function"})
 
 _ROLES = SILENT_ROLES | {"user", "assistant", "human", "bot", "ai", "agent", "customer", "model", "you", "me", "q", "a"}
 _NO_LABELS = QUESTION_WORDS | EXCLAMATIONS
-_END_MARKS = "?.!"
-_LABEL_WORDS = 3
 
 
 def check_items(items: object) -> None:
@@ -107,10 +105,8 @@ def _read_item(item: object, index: int, with_speakers: bool) -> list[str]:
 
 def _read_mapping(item: Mapping[Any, Any], index: int) -> list[str]:
     if "role" in item and "content" in item:
-        role = item["role"]
-        if not isinstance(role, str):
-            raise InputError(f"context[{index}]['role'] is a {type(role).__name__}, expected a string")
-        return [] if _trim(role) in SILENT_ROLES else _read_content(item["content"], index)
+        silent = _trim(_take(item, "role", index)) in SILENT_ROLES
+        return [] if silent else _read_content(item["content"], index)
     if "speaker" in item and "text" in item:
         return [_take(item, "text", index)]
     if "question" in item:
@@ -122,10 +118,8 @@ def _read_mapping(item: Mapping[Any, Any], index: int) -> list[str]:
 
 def _read_content(content: object, index: int) -> list[str]:
     """Return what a message says: nothing, a string, or the text among its parts."""
-    if isinstance(content, str):
+    if content is None or isinstance(content, str):  # A call of a tool has none.
         return [content] if content else []
-    if content is None:  # A call of a tool says nothing.
-        return []
     where = f"context[{index}]['content']"
     if not isinstance(content, list | tuple) or not all(isinstance(part, Mapping) for part in content):
         raise InputError(f"{where} is a {type(content).__name__}, expected a string or a list of parts")
@@ -155,6 +149,6 @@ def _is_label(first: object) -> bool:
     if label in _ROLES:
         return True
     words = first.split()
-    if not 1 <= len(words) <= _LABEL_WORDS or label in _NO_LABELS or any(mark in label for mark in _END_MARKS):
+    if not 1 <= len(words) <= 3 or label in _NO_LABELS or any(mark in label for mark in ENDS):
         return False
     return len(words) == 1 or all(word[0].isupper() or word[0].isdigit() for word in words)

@@ -2,29 +2,18 @@
 
 import csv
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, BinaryIO
+from itertools import chain, islice
+from typing import Any, BinaryIO, TypeAlias
 
 from riseq.data.rows import COLUMNS, BadRow, FieldError, Rows, check_columns, describe, list_names, parse_cell
 from riseq.extras import needs_extra
 from riseq.files import not_utf8, read_lines, read_text
 from riseq.types import InputError
 
-
-class RowWriter(ABC):
-    """What a format does with rows that go out; as it stands, one that holds nothing back."""
-
-    @abstractmethod
-    def write(self, row: Mapping[str, object]) -> None:
-        """Take one row."""
-
-    def finish(self, columns: Sequence[str]) -> None:  # noqa: B027
-        """Write what is still held, after the last row; ``columns`` are the file's where no row came."""
-
-    def abandon(self) -> None:  # noqa: B027
-        """Let go of a file that will not be finished."""
+RowsOut: TypeAlias = Iterable[Mapping[str, object]]
+_HALF_PAIR = "half a surrogate pair in the text, expected Unicode"
 
 
 def read_jsonl(file: BinaryIO, name: str, need_target: bool) -> Rows:  # noqa: ARG001
@@ -48,17 +37,23 @@ def read_jsonl(file: BinaryIO, name: str, need_target: bool) -> Rows:  # noqa: A
                 yield BadRow(name, number, f"got {describe(row)}, expected an object with context and question")
 
 
-class JsonlWriter(RowWriter):
-    """Writes each row as it comes; with ``flush`` all the way."""
+def write_jsonl(file: BinaryIO, rows: RowsOut, columns: Sequence[str], flush: bool = False) -> None:  # noqa: ARG001
+    """Write each row as it comes; with ``flush`` all the way."""
+    for row in rows:
+        file.write(_encode(_to_json(dict(row))) + b"\n")
+        if flush:  # whoever reads the other end of a pipe gets each row when it is there
+            file.flush()
 
-    def __init__(self, file: BinaryIO, flush: bool = False) -> None:
-        self._file, self._flush = file, flush
 
-    def write(self, row: Mapping[str, object]) -> None:
-        """Write one line."""
-        self._file.write(json.dumps(dict(row), ensure_ascii=False, default=str).encode() + b"\n")
-        if self._flush:  # whoever reads the other end of a pipe gets each row when it is there
-            self._file.flush()
+def _to_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _encode(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise FieldError(_HALF_PAIR) from None
 
 
 def read_json(file: BinaryIO, name: str, need_target: bool = False) -> Rows:  # noqa: ARG001
@@ -93,20 +88,13 @@ def _skip_blank(text: str, position: int) -> int:
     return position
 
 
-class JsonWriter(RowWriter):
-    """Writes one list, a row a line."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file, self._before = file, b"[\n"
-
-    def write(self, row: Mapping[str, object]) -> None:
-        """Write one line."""
-        self._file.write(self._before + json.dumps(dict(row), ensure_ascii=False, default=str).encode())
-        self._before = b",\n"
-
-    def finish(self, columns: Sequence[str]) -> None:  # noqa: ARG002
-        """Close the list."""
-        self._file.write(b"[]\n" if self._before == b"[\n" else b"\n]\n")
+def write_json(file: BinaryIO, rows: RowsOut, columns: Sequence[str]) -> None:  # noqa: ARG001
+    """Write one list, a row a line."""
+    before = b"[\n"
+    for row in rows:
+        file.write(before + _encode(_to_json(dict(row))))
+        before = b",\n"
+    file.write(b"[]\n" if before == b"[\n" else b"\n]\n")
 
 
 _LONGEST_CELL = 1 << 24
@@ -175,29 +163,14 @@ def _read_header(records: Iterator[list[str]], name: str, faults: list[str]) -> 
     return header
 
 
-class DelimitedWriter(RowWriter):
-    """Writes a header with the first row's columns, then each row as it comes."""
-
-    def __init__(self, file: BinaryIO, delimiter: str) -> None:
-        # The terminator decides which cells Python 3.11 and 3.12 quote: with this one, those with either half of it.
-        self._records = csv.writer(_Lines(file), delimiter=delimiter, lineterminator=_END)
-        self._columns: list[str] | None = None
-
-    def write(self, row: Mapping[str, object]) -> None:
-        """Write one row, below the header."""
-        columns = self._start(row) if self._columns is None else self._columns
-        _check_known(row, columns)
-        self._records.writerow([_cell(row.get(column)) for column in columns])
-
-    def finish(self, columns: Sequence[str]) -> None:
-        """Write the header where no row came."""
-        if self._columns is None:
-            self._start(columns)
-
-    def _start(self, columns: Iterable[str]) -> list[str]:
-        self._columns = list(columns)
-        self._records.writerow(self._columns)
-        return self._columns
+def write_delimited(file: BinaryIO, rows: RowsOut, columns: Sequence[str], delimiter: str) -> None:
+    """Write a header with the first row's columns, then each row as it comes."""
+    header, checked = _find_columns(rows, columns)
+    # The terminator decides which cells Python 3.11 and 3.12 quote: with this one, those with either half of it.
+    records = csv.writer(_Lines(file), delimiter=delimiter, lineterminator=_END)
+    records.writerow(header)
+    for row in checked:
+        records.writerow([_to_cell(row.get(column)) for column in header])
 
 
 class _Lines:
@@ -207,19 +180,27 @@ class _Lines:
         self._file = file
 
     def write(self, record: str) -> None:
-        self._file.write(record.removesuffix(_END).encode() + b"\n")
+        self._file.write(_encode(record.removesuffix(_END)) + b"\n")
 
 
-def _check_known(row: Mapping[str, object], columns: Sequence[str]) -> None:
-    extra = next((column for column in row if column not in columns), None)
-    if extra is not None:
-        raise FieldError(f"the column {extra!r} is not in the first row; expected {', '.join(columns)}")
+def _find_columns(rows: RowsOut, columns: Sequence[str]) -> tuple[list[str], RowsOut]:
+    """Return the first row's columns, or ``columns`` where there is no row, and the rows, which have no others."""
+    remaining = iter(rows)
+    first = list(islice(remaining, 1))
+    known = list(first[0] if first else columns)
+
+    def check() -> Iterator[Mapping[str, object]]:
+        for row in chain(first, remaining):
+            extra = next((column for column in row if column not in known), None)
+            if extra is not None:
+                raise FieldError(f"the column {extra!r} is not in the first row; expected {', '.join(known)}")
+            yield row
+
+    return known, check()
 
 
-def _cell(value: object) -> str:
-    return (
-        "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    )
+def _to_cell(value: object) -> str:
+    return "" if value is None else value if isinstance(value, str) else _to_json(value)
 
 
 _BATCH = 4096
@@ -282,58 +263,40 @@ def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
 
 
-class ParquetWriter(RowWriter):
-    """Writes a row group for every few thousand rows; the first group decides the types."""
+def write_parquet(file: BinaryIO, rows: RowsOut, columns: Sequence[str]) -> None:
+    """Write a row group for every few thousand rows; the first group decides the types."""
+    import pyarrow.parquet as pq
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._rows: list[Mapping[str, object]] = []
-        self._columns: list[str] | None = None
-        self._writer: Any = None
-
-    def write(self, row: Mapping[str, object]) -> None:
-        """Hold one row, and write the group it fills."""
-        if self._columns is None:
-            self._columns = list(row)
-        _check_known(row, self._columns)
-        self._rows.append(row)
-        if len(self._rows) == _BATCH:
-            self._write_group(self._columns)
-
-    def finish(self, columns: Sequence[str]) -> None:
-        """Write what is held and the file's end."""
-        self._columns = list(columns) if self._columns is None else self._columns
-        if self._rows or self._writer is None:
-            self._write_group(self._columns)
-        self._writer.close()
-
-    def abandon(self) -> None:
-        """Close pyarrow's side; the file is not a whole one and its owner removes it."""
-        if self._writer is not None:
+    names, checked = _find_columns(rows, columns)
+    remaining, types, writer = iter(checked), _known_types(), None
+    try:
+        while (group := list(islice(remaining, _BATCH))) or writer is None:
+            table = _make_table(group, names, types)
+            if writer is None:
+                writer, types = pq.ParquetWriter(file, table.schema), dict(zip(names, table.schema.types, strict=True))
+            writer.write_table(table)
+        writer.close()
+    except BaseException:
+        if writer is not None:
             with suppress(Exception):
-                self._writer.close()
+                writer.close()  # pyarrow's side; the file is not a whole one and its owner removes it
+        raise
 
-    def _write_group(self, columns: Sequence[str]) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
 
-        types = {name: self._writer.schema.field(name).type for name in columns} if self._writer else _known_types()
-        arrays = []
-        for column in columns:
-            values = [row.get(column) for row in self._rows]
-            try:
-                array = pa.array(values, type=types.get(column))
-            except UnicodeEncodeError:
-                raise
-            except (pa.ArrowException, OverflowError, TypeError) as error:
-                raise FieldError(f"the column {column!r} does not hold one type: {_first_line(error)}") from None
-            # A column that is empty so far has no type; text is what most columns turn out to hold.
-            arrays.append(array.cast(pa.string()) if pa.types.is_null(array.type) else array)
-        group = pa.Table.from_arrays(arrays, names=columns)
-        if self._writer is None:
-            self._writer = pq.ParquetWriter(self._file, group.schema)
-        self._writer.write_table(group)
-        self._rows = []
+def _make_table(rows: Sequence[Mapping[str, object]], columns: Sequence[str], types: Mapping[str, Any]) -> Any:
+    import pyarrow as pa
+
+    arrays = []
+    for column in columns:
+        try:
+            array = pa.array([row.get(column) for row in rows], type=types.get(column))
+        except UnicodeEncodeError:
+            raise FieldError(_HALF_PAIR) from None
+        except (pa.ArrowException, OverflowError, TypeError) as error:
+            raise FieldError(f"the column {column!r} does not hold one type: {_first_line(error)}") from None
+        # A column that is empty so far has no type; text is what most columns turn out to hold.
+        arrays.append(array.cast(pa.string()) if pa.types.is_null(array.type) else array)
+    return pa.Table.from_arrays(arrays, names=columns)
 
 
 def _known_types() -> dict[str, Any]:

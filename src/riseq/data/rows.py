@@ -43,15 +43,12 @@ class BadRows(InputError):
     """Every bad row of a file; the message has a line for each, up to a limit."""
 
     def __init__(self, rows: Sequence[BadRow]) -> None:
-        lines = [str(row) for row in rows[:SHOWN]]
-        if len(rows) > SHOWN:
-            lines.append(f"and {len(rows) - SHOWN} more")
-        super().__init__("\n".join(lines))
         self.rows = tuple(rows)
+        super().__init__(self.rows)  # what pickle gives back to __init__
 
-    def __reduce__(self) -> tuple[type[BadRows], tuple[tuple[BadRow, ...]]]:
-        # An exception is pickled with its message alone, which is not what __init__ takes.
-        return BadRows, (self.rows,)
+    def __str__(self) -> str:
+        more = [f"and {len(self.rows) - SHOWN} more"] if len(self.rows) > SHOWN else []
+        return "\n".join([*map(str, self.rows[:SHOWN]), *more])
 
 
 def sift(outcomes: Iterable[T | BadRow], on_bad: OnBad | None) -> Iterator[T]:
@@ -136,12 +133,11 @@ def check_text(field: str, value: object) -> str:
     """Return ``value`` where it is a string that UTF-8 can hold."""
     if not isinstance(value, str):
         raise FieldError(f"{field}: got {describe(value)}, expected a string")
-    if not value.isascii():
-        try:
-            value.encode()
-        except UnicodeEncodeError as error:
-            # JSON may spell such a thing ("\ud83d"); no file could ever be written with it.
-            raise FieldError(f"{field}: half a surrogate pair at character {error.start}, expected Unicode") from None
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        # JSON may spell such a thing ("\ud83d"); no file could ever be written with it.
+        raise FieldError(f"{field}: half a surrogate pair at character {error.start}, expected Unicode") from None
     return value
 
 

@@ -13,6 +13,7 @@ from riseq.files import STDIN, STDOUT, check_source, check_writable, compress, n
 from riseq.types import Example, InputError
 
 Outcomes = Iterator[Record | BadRow]
+RowWriter = Callable[[formats.RowsOut, Sequence[str]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +22,23 @@ class Format:
 
     read: Callable[[BinaryIO, str, bool], Rows]
     """From an open file, its name in messages, and whether each row needs a target."""
-    writer: Callable[[BinaryIO], formats.RowWriter]
+    write: Callable[[BinaryIO, formats.RowsOut, Sequence[str]], None]
+    """To an open file, the rows; the columns are the file's where no row comes."""
     check: Callable[[], None] = lambda: None
 
+    def writer(self, file: BinaryIO) -> RowWriter:
+        """Return what writes rows to ``file``."""
+        return partial(self.write, file)
 
-_JSONL = Format(formats.read_jsonl, formats.JsonlWriter)
+
+_JSONL = Format(formats.read_jsonl, formats.write_jsonl)
 _TEXT = {
     ".jsonl": _JSONL,
-    ".csv": Format(partial(formats.read_delimited, delimiter=","), partial(formats.DelimitedWriter, delimiter=",")),
-    ".tsv": Format(partial(formats.read_delimited, delimiter="\t"), partial(formats.DelimitedWriter, delimiter="\t")),
-    ".json": Format(formats.read_json, formats.JsonWriter),
+    ".csv": Format(partial(formats.read_delimited, delimiter=","), partial(formats.write_delimited, delimiter=",")),
+    ".tsv": Format(partial(formats.read_delimited, delimiter="\t"), partial(formats.write_delimited, delimiter="\t")),
+    ".json": Format(formats.read_json, formats.write_json),
 }
-_PARQUET = Format(formats.read_parquet, formats.ParquetWriter, formats.check_pyarrow)
+_PARQUET = Format(formats.read_parquet, formats.write_parquet, formats.check_pyarrow)
 SUFFIXES = {**_TEXT, ".parquet": _PARQUET, **{f"{suffix}.gz": form for suffix, form in _TEXT.items()}}
 """The formats by the end of a file's name, in any case."""
 
@@ -74,7 +80,7 @@ def write_rows(path: str | Path, rows: Iterable[Mapping[str, object]], columns: 
     check_output(path)
     form = find_format(path)
     if str(path) == STDOUT:
-        return write_all(formats.JsonlWriter(sys.stdout.buffer, flush=True), rows, columns, "<stdout>")
+        return write_all(partial(formats.write_jsonl, sys.stdout.buffer, flush=True), rows, columns, "<stdout>")
     with replace_file(path) as file, compress(file, str(path).lower().endswith(".gz")) as stream:
         return write_all(form.writer(stream), rows, columns, path)
 
@@ -114,27 +120,18 @@ def parse_rows(rows: Rows, name: str, need_target: bool = False, before: int = 0
             yield Record(example, fields, line)
 
 
-def write_all(
-    writer: formats.RowWriter, rows: Iterable[Mapping[str, object]], columns: Sequence[str], path: str | Path
-) -> int:
-    """Give all ``rows`` to ``writer`` and return how many there were; messages call the file ``path``."""
+def write_all(write: RowWriter, rows: formats.RowsOut, columns: Sequence[str], path: str | Path) -> int:
+    """Write all ``rows`` by ``write`` and return how many there were; messages call the file ``path``."""
     count = 0
-    try:
+
+    def count_rows() -> Iterator[Mapping[str, object]]:
+        nonlocal count
         for row in rows:
             count += 1
-            _take_step(partial(writer.write, row), path, count)
-        _take_step(partial(writer.finish, columns), path, count)
-    except BaseException:
-        writer.abandon()
-        raise
-    return count
+            yield row
 
-
-def _take_step(step: Callable[[], None], path: str | Path, count: int) -> None:
-    """Take one step of a writer, whose errors get the file and the row."""
     try:
-        step()
+        write(count_rows(), columns)
     except FieldError as error:
         raise InputError(f"{path}: row {count}: {error}") from None
-    except UnicodeEncodeError:
-        raise InputError(f"{path}: row {count}: half a surrogate pair in the text, expected Unicode") from None
+    return count

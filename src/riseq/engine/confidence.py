@@ -134,9 +134,10 @@ def measure_pass(scores_WE: Sequence[Sequence[float]], ops_W: Sequence[int], log
     border = [log for log, changed, before, after in around if not changed and (before or after)]
     against = [log - other for log, other, changed in zip(logs, keeps, edited, strict=True) if changed]
     log_probability = sum(logs) + log_of_phrases
+    rest = -math.expm1(log_probability)  # 1 - p, where p may be too near to 1 to tell
     return PassFeatures(
         log_probability=_cap(log_probability),
-        odds=_cap(_find_odds(log_probability)),
+        odds=_cap(log_probability - math.log(rest) if rest > 0 else CERTAIN),
         phrases=_cap(log_of_phrases),
         least=_cap(least),
         second=_cap(second),
@@ -192,12 +193,6 @@ def _read_number(path: Path, values: Mapping[str, Any], name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise InputError(f"{path}, field {name!r}: got {value!r}, expected a number")
     return float(value)
-
-
-def _find_odds(log_probability: float) -> float:
-    # log(p / (1 - p)), where p may be too near to 1 to tell.
-    rest = -math.expm1(log_probability)
-    return log_probability - math.log(rest) if rest > 0 else CERTAIN
 
 
 def _cap(value: float) -> float:

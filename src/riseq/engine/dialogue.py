@@ -37,10 +37,6 @@ class DialogueWords:
         indexed = reversed(list(enumerate(self.context)))
         return [(index, name) for index, text in indexed for name in _find_names(text) if len(name) > 1]
 
-    def spells_out(self, form: str) -> bool:
-        """Return whether ``form`` is short for a name: mit for the Massachusetts Institute of Technology."""
-        return self._find_spelled(form) is not None
-
     def says_head(self, head: str, group: Iterable[str]) -> bool:
         """Return whether the noun ``head`` was said alone or after ``group``: "throat cancer" says no "lung cancer"."""
         wanted, own = find_stem(head), set(map(find_stem, group))
@@ -83,12 +79,13 @@ class DialogueWords:
             for first, stop in _find_stretches(stems, wanted)
         ]
         if not found:
-            return next(filter(None, map(self._find_spelled, content)), None)
+            return next(filter(None, map(self.find_spelled, content)), None)
         _, index, length, first = max(found)
         words = split(self.context[index])[first : first - length]
         return Mention(index, words[0].start, words[-1].end)
 
-    def _find_spelled(self, form: str) -> Mention | None:
+    def find_spelled(self, form: str) -> Mention | None:
+        """Return the name that ``form`` is short for: mit for the Massachusetts Institute of Technology."""
         if form.isalpha() and len(form) > 1:
             for index, name in self._names:
                 if find_initials(word.form for word in name).endswith(form):

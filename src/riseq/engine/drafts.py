@@ -43,12 +43,10 @@ class Draft:
     """One question in its dialogue, and what the passes so far have made of it."""
 
     question: str
-    context: Sequence[str]
     dialogue: DialogueWords
     """What the dialogue has said, whether the network sees it or not."""
     context_ids: list[int]
     """``[CLS] c1 [SEP] c2``, made once."""
-    has_context: bool
     truncated: bool
     """Whether any of the context, or the end of the question, is out of the network's sight."""
     room: int
@@ -139,7 +137,7 @@ class Draft:
         # What a rule does to a word that the network keeps follows from its other edits, and is as sure as they are.
         likely = zip(chosen, edits, choice.probabilities + [1.0] * unseen, strict=True)
         probabilities = [1.0 if was.op is Op.KEEP and now.op is not Op.KEEP else p for was, now, p in likely]
-        step = realise(self.text, edits, self.context, probabilities)
+        step = realise(self.text, edits, self.dialogue.context, probabilities)
         self.steps.append(step)
         self.text = step.text
         self.words = [MARKER, *forms(step.text)]
@@ -153,7 +151,7 @@ class Draft:
         if calibration is not None and self.pass_features:
             confidence = calibration.rate(self.pass_features, self.features)
         elif calibration is not None:
-            confidence = calibration.untouched if self.has_context else calibration.alone
+            confidence = calibration.alone if self.reason == NO_DIALOGUE else calibration.untouched
         steps = tuple(Step(step.text, tuple(map(self._refer, step.edits))) for step in self.steps)
         made = self.question, self.text, steps, self.truncated
         return Simplification(*made, confidence, probability, reason=self.reason)
@@ -187,10 +185,10 @@ def start(
         cuts = _cut(words, pieces, room)
     has_context = any(piece not in (pieces.cls_id, pieces.sep_id) for piece in encoded.ids)
     truncated = encoded.truncated or len(cuts) < len(words)
-    begun = encoded.ids, has_context, truncated, room, question, words, cuts
+    begun = encoded.ids, truncated, room, question, words, cuts
     foreign = has_context and is_foreign(question, context, lambda word: len(pieces.cut(word)) == 1)
     reason = NOT_ENGLISH if foreign else None if has_context else NO_DIALOGUE
-    return Draft(question, context, DialogueWords(context), *begun, protect, condition, pronouns, reason)
+    return Draft(question, DialogueWords(context), *begun, protect, condition, pronouns, reason)
 
 
 def find_protected(words: Sequence[str], protect: Iterable[Sequence[str]]) -> NDArray[np.bool_]:

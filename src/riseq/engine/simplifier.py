@@ -73,8 +73,25 @@ class Simplifier:
             raise InputError("no model ships with this riseq; name the folder of one")
         if threads is not None:
             check_count("threads", threads)
-        backend, pieces, phrases, calibration, window = _open(found, threads, calibrated)
-        return cls(backend, pieces, phrases, max_passes, calibration, found, window)
+        if is_exported(found) or not any(found.glob("*.safetensors")):
+            from riseq.engine.backends.onnx_runtime import OnnxBackend
+
+            model = load_exported(found)
+            calibration = read_calibration(found, model.config["checksums"]) if calibrated else None
+            backend = OnnxBackend(model, found, threads)
+            return cls(backend, model.pieces, model.phrases, max_passes, calibration, found, model.window)
+        with needs_extra("train", f"{found}: a checkpoint (riseq export makes a model that needs less)"):
+            import torch
+
+            from riseq.engine.backends.pytorch import TorchBackend
+            from riseq.model.checkpoint import load_checkpoint
+            from riseq.model.network import pick_device
+        if threads is not None:
+            torch.set_num_threads(threads)
+        checkpoint = load_checkpoint(found)
+        calibration = read_calibration(found) if calibrated else None
+        network, window = TorchBackend(checkpoint.network, pick_device()), read_window(checkpoint.facts)
+        return cls(network, checkpoint.pieces, checkpoint.phrases, max_passes, calibration, found, window)
 
     def __repr__(self) -> str:
         return f"Simplifier(model={str(self.model) if self.model else None!r}, backend={self.backend!r})"
@@ -90,13 +107,8 @@ class Simplifier:
         """Return the conversational form of ``question`` after the dialogue in ``context``, oldest utterance first.
 
         ``context`` has strings, messages with role and content, (speaker, text) or (question, answer) pairs; see
-        ``riseq.data.dialogue``. ``strength`` shifts the log-probability of keeping a word against the other edits: 0
-        returns the question unchanged, 0.5 takes the network's own choices, 1 gives the shortest form; a higher one
-        never keeps more words in the first pass, where not grounded. ``protect`` names words that are left as they are
-        wherever they stand. ``n_best`` above 1 fills the result's ``alternatives``. ``max_passes`` is the engine's
-        where it is None. ``grounded``, the default, drops only what the dialogue has said; without it ``guard`` keeps
-        what only the question says unless the network is sure that it may go. ``pronouns`` has those that people go by.
-        Below ``min_confidence`` a milder form is returned, at last the question; ``reason`` says so.
+        ``riseq.data.dialogue``. The options are the fields of ``riseq.Controls``, which says what each does. A higher
+        ``strength`` never keeps more words in the first pass, where not grounded.
         """
         return self._edit([read_item((question, context))], Controls.of(controls, **options))[0]
 
@@ -142,7 +154,9 @@ class Simplifier:
             # What a pass left as it was would be left so by the next: it leaves the batch.
             batches = split_batches(active, self.backend.batch_pieces)
             moved = self._advance_all(list(batches), controls, number)
-            active = [draft for batch in moved for draft in batch if draft.editable and self._wants_another(draft)]
+            active = [draft for batch in moved for draft in batch if draft.editable]
+            if (fitted := self.calibration) is not None:
+                active = [draft for draft in active if fitted.wants_another(draft.pass_features, draft.features)]
         return drafts
 
     def _advance_all(self, batches: Sequence[list[Draft]], controls: Controls, number: int) -> list[list[Draft]]:
@@ -169,36 +183,9 @@ class Simplifier:
             add_variants(batch, scores, self.phrases, drafts, ops, self.pieces, self.calibration)
         return [draft for draft, choice in zip(drafts, choices, strict=True) if draft.advance(choice, self.pieces)]
 
-    def _wants_another(self, draft: Draft) -> bool:
-        return self.calibration is None or self.calibration.wants_another(draft.pass_features, draft.features)
-
 
 def _read_windows(items: Iterable[Item]) -> Iterator[list[Asked]]:
     """Yield the items as they were asked, at most ``WINDOW`` at a time."""
     remaining = (read_item(item, f"item {number}: ") for number, item in enumerate(items))
     while window := list(islice(remaining, WINDOW)):
         yield window
-
-
-def _open(
-    folder: Path, threads: int | None, calibrated: bool
-) -> tuple[Backend, Pieces, PhraseVocabulary, Calibration | None, ContextWindow]:
-    if is_exported(folder) or not any(folder.glob("*.safetensors")):
-        from riseq.engine.backends.onnx_runtime import OnnxBackend
-
-        exported = load_exported(folder)
-        calibration = read_calibration(folder, exported.config["checksums"]) if calibrated else None
-        backend = OnnxBackend(exported, folder, threads)
-        return backend, exported.pieces, exported.phrases, calibration, exported.window
-    with needs_extra("train", f"{folder}: a checkpoint (riseq export makes a model that needs less)"):
-        import torch
-
-        from riseq.engine.backends.pytorch import TorchBackend
-        from riseq.model.checkpoint import load_checkpoint
-        from riseq.model.network import pick_device
-    if threads is not None:
-        torch.set_num_threads(threads)
-    checkpoint = load_checkpoint(folder)
-    calibration = read_calibration(folder) if calibrated else None
-    network = TorchBackend(checkpoint.network, pick_device())
-    return network, checkpoint.pieces, checkpoint.phrases, calibration, read_window(checkpoint.facts)

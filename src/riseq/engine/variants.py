@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 
 from riseq.core.edits import Op, Ops, find_runs
 from riseq.core.levenshtein import distance
@@ -38,13 +38,11 @@ def add_variants(
     ladder = [decide(scores.edits_BWE, drafts, find_shift(rung)) for rung in LADDER]
     variants = [_find_others((*_thin_out(ops), *rungs), ops) for ops, *rungs in zip(chosen, *ladder, strict=True)]
     # A row with fewer variants than the others fills its layers with what was chosen, and leaves them unused.
-    layers = [
-        [others[layer] if layer < len(others) else ops for others, ops in zip(variants, chosen, strict=True)]
-        for layer in range(max(map(len, variants)))
-    ]
-    for layer, choices in enumerate(choose_phrases(batch, scores, phrases, layers, drafts)):
-        for draft, choice, others in zip(drafts, choices, variants, strict=True):
-            if layer >= len(others):
+    rows_L = list(zip_longest(*variants))
+    layers = [[ops or plain for ops, plain in zip(rows, chosen, strict=True)] for rows in rows_L]
+    for rows, choices in zip(rows_L, choose_phrases(batch, scores, phrases, layers, drafts), strict=True):
+        for draft, choice, ops in zip(drafts, choices, rows, strict=True):
+            if ops is None:
                 continue
             fork = replace(draft, steps=list(draft.steps), pass_features=list(draft.pass_features), variants=[])
             if fork.advance(choice, pieces) or not any(edit.op for edit in choice.edits):

@@ -9,7 +9,7 @@ import copy
 import dataclasses
 import logging
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,15 +30,9 @@ OPSET = 20
 PRECISIONS = ("int8", "int4", "float32")
 LARGEST_FILE = 95_000_000
 """Bytes; a larger graph has its table of pieces beside it, for code hosts take no larger files."""
-ENCODER_INPUTS = ("ids", "types", "mask", "firsts", "condition")
-ENCODER_OUTPUTS = ("edits", "states", "pieces")
-PHRASER_INPUTS = ("states", "pieces", "mask", "rows", "places", "lengths")
-PHRASER_OUTPUTS = ("phrases",)
 
 
-def export(
-    source: str | Path, folder: str | Path, precision: str = "int8", reduce_range: bool = False
-) -> dict[str, int]:
+def export(source: str | Path, folder: str | Path, precision: str = "int8") -> dict[str, int]:
     """Write the checkpoint in ``source`` as an exported model to ``folder``; return the size of each file in bytes."""
     source, folder = Path(source), Path(folder)
     if precision not in PRECISIONS:
@@ -49,16 +43,14 @@ def export(
         raise InputError(f"{folder}: holds something other than an exported model, expected a new or empty folder")
     checkpoint, card = load_checkpoint(source), source / LAYOUT.card
     text = card.read_text(encoding="utf-8") if card.is_file() else ""
-    return export_checkpoint(checkpoint, folder, text, precision, reduce_range)
+    return export_checkpoint(checkpoint, folder, text, precision)
 
 
-def export_checkpoint(
-    checkpoint: Checkpoint, folder: Path, card: str, precision: str = "int8", reduce_range: bool = False
-) -> dict[str, int]:
+def export_checkpoint(checkpoint: Checkpoint, folder: Path, card: str, precision: str) -> dict[str, int]:
     """Write ``checkpoint`` whole: ``folder`` appears, or replaces an older one, only once all of it is on disk."""
     with make_folder(folder) as work:
         with _quiet():
-            _write_graphs(checkpoint, work, precision, reduce_range)
+            _write_graphs(checkpoint, work, precision)
         write_vocabularies(work, checkpoint.phrases, checkpoint.pieces)
         write_facts(work, _describe(checkpoint, precision, work), card)
         return {path.name: path.stat().st_size for path in sorted(work.iterdir())}
@@ -67,7 +59,6 @@ def export_checkpoint(
 def _describe(checkpoint: Checkpoint, precision: str, work: Path) -> dict[str, object]:
     config = checkpoint.network.config
     names = (LAYOUT.encoder, LAYOUT.table, LAYOUT.phraser, LAYOUT.phrases, LAYOUT.vocabulary)
-    paths = [work / name for name in names]
     own: dict[str, object] = {
         "format": FORMAT,
         "precision": precision,
@@ -75,13 +66,13 @@ def _describe(checkpoint: Checkpoint, precision: str, work: Path) -> dict[str, o
         "pieces": len(checkpoint.pieces),
         "max_pieces": config.backbone.max_positions - config.backbone.position_offset,
         "span_pieces": MAX_SPAN_PIECES,
-        "checksums": {path.name: checksum(path.read_bytes()) for path in paths if path.is_file()},
+        "checksums": {name: checksum((work / name).read_bytes()) for name in names if (work / name).is_file()},
         "network": dataclasses.asdict(config),
     }
     return own | {name: fact for name, fact in checkpoint.facts.items() if name not in own}
 
 
-def _write_graphs(checkpoint: Checkpoint, work: Path, precision: str, reduce_range: bool) -> None:
+def _write_graphs(checkpoint: Checkpoint, work: Path, precision: str) -> None:
     # A copy: the checkpoint's own network stays as it was.
     network = copy.deepcopy(checkpoint.network).float().cpu().eval()
     if precision == "int8":
@@ -93,7 +84,7 @@ def _write_graphs(checkpoint: Checkpoint, work: Path, precision: str, reduce_ran
         for name in (LAYOUT.encoder, LAYOUT.phraser):
             float_graph = work / f"float.{name}"
             (work / name).rename(float_graph)
-            quantise_graph(float_graph, work / name, reduce_range)
+            quantise_graph(float_graph, work / name, reduce_range=False)
             float_graph.unlink()
     elif precision == "int4":
         for name in (LAYOUT.encoder, LAYOUT.phraser):
@@ -115,37 +106,37 @@ def _write_encoder(network: RiseNetwork, path: Path) -> None:
     # The example's sizes are all different and above 1, so that none of them is taken for a constant.
     rows, pieces, words = (torch.export.Dim(name) for name in ("rows", "pieces", "words"))
     ids = torch.ones(2, 9, dtype=torch.int64)
-    arguments = [ids, torch.zeros_like(ids), torch.ones_like(ids, dtype=torch.bool), torch.ones_like(ids[:, :5])]
-    shapes = [*[{0: rows, 1: pieces}] * 3, {0: rows, 1: words}]
+    by_piece = {0: rows, 1: pieces}
+    inputs = {"ids": (ids, by_piece), "types": (torch.zeros_like(ids), by_piece), "mask": (ids.bool(), by_piece)}
+    inputs["firsts"] = torch.ones_like(ids[:, :5]), {0: rows, 1: words}
     if network.config.conditioned:
-        arguments.append(torch.ones_like(ids[:, 0]))
-        shapes.append({0: rows})
-    _write(EncoderGraph(network), arguments, shapes, ENCODER_INPUTS, ENCODER_OUTPUTS, path)
+        inputs["condition"] = torch.ones_like(ids[:, 0]), {0: rows}
+    _write(EncoderGraph(network), inputs, ["edits", "states", "pieces"], path)
 
 
 def _write_phraser(network: RiseNetwork, path: Path) -> None:
     rows, pieces, spans, span_pieces = (torch.export.Dim(name) for name in ("rows", "pieces", "spans", "span_pieces"))
-    states, mask = torch.zeros(2, 9, network.config.backbone.hidden), torch.ones(2, 9, dtype=torch.bool)
-    positions = torch.ones(3, 4, dtype=torch.int64)
-    arguments = [states, torch.zeros_like(states), mask, torch.tensor([0, 1, 1]), positions, torch.tensor([4, 2, 1])]
-    shapes = [*[{0: rows, 1: pieces}] * 3, {0: spans}, {0: spans, 1: span_pieces}, {0: spans}]
-    _write(PhraserGraph(network), arguments, shapes, PHRASER_INPUTS, PHRASER_OUTPUTS, path)
+    states, by_piece = torch.zeros(2, 9, network.config.backbone.hidden), {0: rows, 1: pieces}
+    inputs = {
+        "states": (states, by_piece),
+        "pieces": (torch.zeros_like(states), by_piece),
+        "mask": (torch.ones(2, 9, dtype=torch.bool), by_piece),
+        "rows": (torch.tensor([0, 1, 1]), {0: spans}),
+        "places": (torch.ones(3, 4, dtype=torch.int64), {0: spans, 1: span_pieces}),
+        "lengths": (torch.tensor([4, 2, 1]), {0: spans}),
+    }
+    _write(PhraserGraph(network), inputs, ["phrases"], path)
 
 
-def _write(
-    graph: nn.Module,
-    arguments: Sequence[Tensor],
-    shapes: Sequence[dict[int, Any]],
-    inputs: Sequence[str],
-    outputs: Sequence[str],
-    path: Path,
-) -> None:
+def _write(graph: nn.Module, inputs: Mapping[str, tuple[Tensor, Any]], outputs: Sequence[str], path: Path) -> None:
+    """Write ``graph``, whose ``inputs`` have an example and the names of its dimensions each."""
+    arguments, shapes = zip(*inputs.values(), strict=True)
     program = torch.onnx.export(
         graph.eval(),
-        tuple(arguments),
-        input_names=list(inputs[: len(arguments)]),
+        arguments,
+        input_names=list(inputs),
         output_names=list(outputs),
-        dynamic_shapes=tuple(shapes),
+        dynamic_shapes=shapes,
         opset_version=OPSET,
         dynamo=True,
         verbose=False,

@@ -135,10 +135,12 @@ def take_ragged(
     """Return the rows ``index`` of a packed array laid end to end, and each one's length."""
     starts = offsets[index].astype(np.int64)
     lengths = offsets[index + 1].astype(np.int64) - starts
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    at = np.arange(total) + np.repeat(starts - (ends - lengths), lengths)
-    return values[at].astype(np.int64), lengths
+    return values[np.repeat(starts, lengths) + _count_up(lengths)].astype(np.int64), lengths
+
+
+def _count_up(lengths: IntArray) -> IntArray:
+    """Return 0, 1, 2, ... for each row of ``lengths``, laid end to end."""
+    return np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
 def collate(
@@ -163,19 +165,15 @@ def collate(
     question_lengths = np.bincount(word_row, weights=pieces_of_word, minlength=rows).astype(np.int64)
     lengths = context_lengths + question_lengths + 1
     ids = np.full((rows, pad_width(int(lengths.max()))), pad_id, dtype=np.int64)
-
-    def columns(counts: IntArray) -> IntArray:
-        return np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-
-    ids[np.repeat(np.arange(rows), context_lengths), columns(context_lengths)] = context_values
+    ids[np.repeat(np.arange(rows), context_lengths), _count_up(context_lengths)] = context_values
     row_of_piece = np.repeat(np.arange(rows), question_lengths)
-    ids[row_of_piece, columns(question_lengths) + context_lengths[row_of_piece]] = piece_values
+    ids[row_of_piece, _count_up(question_lengths) + context_lengths[row_of_piece]] = piece_values
     ids[np.arange(rows), lengths - 1] = sep_id
 
     firsts = np.repeat((lengths - 1)[:, None], int(word_lengths.max()) + 1, axis=1)
     before = np.cumsum(pieces_of_word) - pieces_of_word
     row_start = np.concatenate([[0], np.cumsum(question_lengths)[:-1]])
-    firsts[word_row, columns(word_lengths)] = before - row_start[word_row] + context_lengths[word_row]
+    firsts[word_row, _count_up(word_lengths)] = before - row_start[word_row] + context_lengths[word_row]
     if condition is None:
         condition = np.full(rows, Condition.UNKNOWN, dtype=np.int64)
     return Batch(ids, lengths, context_lengths, firsts, word_lengths, condition)

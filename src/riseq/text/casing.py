@@ -18,27 +18,24 @@ _QUOTES = frozenset("\"'“‘«([{")
 class _Source:
     """One text that words have been seen in."""
 
-    text: str
     words: tuple[Word, ...]
+    surfaces: tuple[str, ...]
+    """The words as they were written, without what nobody sees."""
     initial: frozenset[int]
     """Which words start a sentence, so that their capital says nothing."""
     flat: bool
     """Whether none of its capitals says anything."""
 
-    def surface(self, index: int) -> str:
-        """Return the word as it was written, without what nobody sees."""
-        return _find_surface(self.text, self.words[index])
-
     def is_name(self, index: int) -> bool:
         """Return whether the word has a capital that it does not owe to its position."""
-        surface = self.surface(index)
+        surface = self.surfaces[index]
         if not _has_capital(surface):
             return False
         if index not in self.initial or _has_capital(surface[1:]):
             return True
         # "Frank" of "Frank Zappa": the next word's capital speaks for it.
         follows = index + 1 < len(self.words) and self.spaced(index + 1)
-        return follows and self.words[index].form not in NEVER_NAMES and _has_capital(self.surface(index + 1))
+        return follows and self.words[index].form not in NEVER_NAMES and _has_capital(self.surfaces[index + 1])
 
     def spaced(self, index: int) -> bool:
         """Return whether there is a space before the word at ``index``, which is not the first."""
@@ -67,15 +64,12 @@ class Spelling:
             tokens += run or [Token(phrase[position], self._write_word(phrase[position]))]
         return [_recase(token, token.surface.upper()) for token in tokens] if self._shouts else tokens
 
-    def is_name(self, form: str) -> bool:
-        """Return whether the word is written with a capital wherever it is seen, except where that says nothing."""
-        return form not in NEVER_NAMES and _has_capital(self._write_word(form))
-
     def is_ordinary(self, form: str) -> bool:
         """Return whether the word would be written without a capital in the middle of a sentence."""
-        if form == "i" or self.is_name(form):
-            return False
-        return form in NEVER_NAMES or form.endswith("ly") or any(True for _ in self._seen(form))
+        if form in NEVER_NAMES:
+            return form != "i"
+        is_name = _has_capital(self._write_word(form))
+        return not is_name and (form.endswith("ly") or any(True for _ in self._seen(form)))
 
     def _write_word(self, form: str) -> str:
         if form == "i":
@@ -91,7 +85,7 @@ class Spelling:
         for source in self._sources:
             for index, word in enumerate(source.words):
                 if word.form == form and (index not in source.initial or source.is_name(index)):
-                    yield source.surface(index)
+                    yield source.surfaces[index]
 
     def _find_run(self, phrase: Sequence[str]) -> list[Token]:
         """Return the longest start of ``phrase``, two words or more, that was seen as a whole, written as it was."""
@@ -127,7 +121,7 @@ def has_first_capital(surface: str) -> bool:
 def _copy_run(length: int, source: _Source, start: int) -> list[Token]:
     tokens = []
     for index in range(start, start + length):
-        form, surface = source.words[index].form, source.surface(index)
+        form, surface = source.words[index].form, source.surfaces[index]
         # "The" keeps the capital it has in "by The Band", not that of "of The" or of a sentence's start.
         ordinary = form in NEVER_NAMES and not (index + 1 < start + length and source.is_name(index + 1))
         if form == "i":
@@ -166,7 +160,8 @@ def _read(text: str) -> _Source:
             starts = word.form != "." or not (len(before) == 1 or before in ABBREVIATIONS)
         elif word.form not in _QUOTES:
             starts = False
-    return _Source(text, words, frozenset(initial), _is_flat([_find_surface(text, word) for word in words]))
+    surfaces = tuple(_find_surface(text, word) for word in words)
+    return _Source(words, surfaces, frozenset(initial), _is_flat(surfaces))
 
 
 def _find_surface(text: str, word: Word) -> str:

@@ -87,10 +87,7 @@ NEVER_NAMES = _LISTS["small_words"] | _LISTS["never_names"]
 elsewhere ("It", the film), and lose the capital they had when they no longer come first."""
 _IRREGULAR = dict(pair.split(":") for pair in _LISTS["irregular"])
 NUMBERS = _LISTS["numbers"]
-FOREIGN_WORDS = _LISTS["foreign_words"]
-FOREIGN_SCRAPS = _LISTS["foreign_scraps"]
-HOMOGRAPHS = _LISTS["homographs"]
-_ENGLISH = (CLOSED_CLASS | QUESTION_STARTS) - HOMOGRAPHS
+_ENGLISH = (CLOSED_CLASS | QUESTION_STARTS) - _LISTS["homographs"]
 
 
 def is_word(form: str) -> bool:
@@ -151,7 +148,7 @@ def _find_plain_words(text: str) -> list[str]:
 def _count_languages(words: Sequence[str]) -> tuple[int, int]:
     """Return how many different English and foreign function words there are among ``words``."""
     found = set(words)
-    foreign, scraps = len(found & FOREIGN_WORDS), len(found & FOREIGN_SCRAPS)
+    foreign, scraps = len(found & _LISTS["foreign_words"]), len(found & _LISTS["foreign_scraps"])
     return len(found & _ENGLISH), foreign + (scraps > 0 if foreign else scraps > 1)
 
 

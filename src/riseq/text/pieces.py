@@ -30,7 +30,10 @@ class Pieces:
     def __init__(self, vocabulary: Mapping[str, int], source: str = "the vocabulary") -> None:
         """Make the cutter of a vocabulary, piece -> id; ``source`` names it in errors."""
         self._vocabulary, self._source = dict(vocabulary), source
-        specials = [_find_special(self._vocabulary, names, source) for names in _SPECIALS]
+        specials = [next((name for name in names if name in vocabulary), "") for names in _SPECIALS]
+        if "" in specials:
+            missing = " or ".join(_SPECIALS[specials.index("")])
+            raise InputError(f"{source}: no special piece {missing}; expected a BERT or MPNet vocabulary")
         self.cls_id, self.sep_id, self.pad_id, self.unk_id = (self._vocabulary[piece] for piece in specials)
         self._model = WordPiece(self._vocabulary, unk_token=specials[3], max_input_chars_per_word=_MAX_CHARACTERS)
         self.cut = lru_cache(maxsize=CACHED_WORDS)(self._cut)
@@ -108,13 +111,6 @@ def _read_json(text: str, path: Path) -> dict[str, int]:
         raise InputError(f"{path}: normalizer.lowercase is false; expected an uncased tokenizer")
     added = settings.get("added_tokens") or []
     return {**model["vocab"], **{token["content"]: token["id"] for token in added}}
-
-
-def _find_special(vocabulary: Mapping[str, int], names: tuple[str, ...], source: str) -> str:
-    found = next((name for name in names if name in vocabulary), None)
-    if found is None:
-        raise InputError(f"{source}: no special piece {' or '.join(names)}; expected a BERT or MPNet vocabulary")
-    return found
 
 
 LIMIT = 30

@@ -73,18 +73,14 @@ def _edit(
     tokens += [_keep(text, words, index) for index in range(position - 1, len(words))]
     changes = []
     for span, start, end in written:
-        old_start, old_end = _locate(words, span)
+        if span.op is Op.INSERT:
+            old_start = old_end = words[span.first - 1].end if span.first else words[0].start if words else 0
+        else:
+            old_start, old_end = words[span.first - 1].start, words[span.last - 1].end
         least = None if probabilities is None else min(probabilities[span.first : span.last + 1])
         new = _join(text, words, tokens, start, end)
         changes.append(TextEdit(span.op, old_start, old_end, text[old_start:old_end], new, least))
     return tokens, tuple(changes)
-
-
-def _locate(words: Sequence[Word], span: _Span) -> tuple[int, int]:
-    if span.op is not Op.INSERT:
-        return words[span.first - 1].start, words[span.last - 1].end
-    at = words[span.first - 1].end if span.first else words[0].start if words else 0
-    return at, at
 
 
 def _keep(text: str, words: Sequence[Word], index: int) -> Token:

@@ -37,11 +37,16 @@ def split(text: str) -> list[Word]:
     string = PreTokenizedString(_SURROGATE.sub("\ufffd", text))
     string.normalize(normalizer.normalize)
     pre_tokenizer.pre_tokenize(string)
-    found = [(form, start, end) for form, (start, end), _ in string.get_splits("original", "char")]
+    found = string.get_splits("original", "char")
     # A combining accent, an emoji's variation selector or a joiner leaves no trace in the form, so the tokenizer ends
     # the span before it; to the user it is part of the word it follows.
-    limits = [*(start for _, start, _ in found), len(text)]
-    return [Word(form, start, _skip_invisible(text, end, limits[i + 1])) for i, (form, start, end) in enumerate(found)]
+    limits = [*(start for _, (start, _), _ in found[1:]), len(text)]
+    words = []
+    for (form, (start, end), _), limit in zip(found, limits, strict=False):
+        while end < limit and _is_invisible(text[end]):
+            end += 1
+        words.append(Word(form, start, end))
+    return words
 
 
 def forms(text: str) -> list[str]:
@@ -65,13 +70,7 @@ def _bert() -> tuple[BertNormalizer, BertPreTokenizer]:
     return normalizer, BertPreTokenizer()
 
 
-def _skip_invisible(text: str, start: int, limit: int) -> int:
-    """Return where the characters from ``start`` on that BERT drops come to an end."""
-    while start < limit and _is_invisible(text[start]):
-        start += 1
-    return start
-
-
 @lru_cache(maxsize=4096)
 def _is_invisible(character: str) -> bool:
+    """Return whether BERT drops the character."""
     return bool(_SURROGATE.match(character)) or not _bert()[0].normalize_str(character)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,11 +53,9 @@ class TorchBackend:
         """Return the array on the device."""
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
-    def autocast(self) -> AbstractContextManager[object]:
+    def autocast(self) -> torch.autocast:
         """Return the context the network runs in."""
-        if self.device.type == "cuda":
-            return torch.autocast("cuda", dtype=torch.bfloat16)
-        return contextlib.nullcontext()
+        return torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.device.type == "cuda")
 
     def score(self, batch: Batch) -> TorchScores:
         """Return the scores of ``batch``."""

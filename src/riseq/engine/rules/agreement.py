@@ -6,7 +6,7 @@ its own sake. Capitals and spaces are ``riseq.text.realise``'s.
 
 import re
 from collections.abc import Collection, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -140,16 +140,13 @@ def fix_agreement(
     """
     sentence = _Sentence(words, edits, fixed)
     if any(edit.op for edit in edits):
-        for rule in (
-            _drop_closing_quote,
-            partial(_stay_general, gender_known=gender_known),
-            _own,
-            _drop_double,
-            _take_object_form,
-            _agree,
-            _choose_article,
-        ):
-            rule(sentence)
+        _drop_closing_quote(sentence)
+        _stay_general(sentence, gender_known)
+        _own(sentence)
+        _drop_double(sentence)
+        _take_object_form(sentence)
+        _agree(sentence)
+        _choose_article(sentence)
     return sentence.edits
 
 

@@ -35,7 +35,7 @@ def keep_unsaid(
         spelled = named if len(named) > 1 and find_initials(words[index] for index in named) in dialogue else ()
         for index in content:
             stem = find_stem(words[index])
-            known = words[index] in dialogue or dialogue.spells_out(words[index])
+            known = words[index] in dialogue or dialogue.find_spelled(words[index]) is not None
             if known or index in spelled or stem in stays or stem not in asked:
                 continue
             # An earlier pass may have brought the two together: "film [the] alien".
