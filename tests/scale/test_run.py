@@ -202,7 +202,7 @@ def test_a_worker_with_another_model_is_turned_away() -> None:
 
 
 def test_a_worker_has_a_gpu(connected: None, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    model = export_tiny(tmp_path_factory.getbasetemp(), "bert", "int8")[1]
+    model = export_tiny(tmp_path_factory.getbasetemp(), "bert", "float32")[1]
     rows = [{"id": one.id, "context": list(one.context), "question": one.question} for one in make_examples(30)]
     write_rows(tmp_path / "in.jsonl", rows)
     choice = SystemChoice("rise", model)
