@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
 import pickle
 import subprocess
@@ -17,11 +18,12 @@ import pytest
 from riseq.controls import Controls
 from riseq.data.dialogue import Item
 from riseq.engine import simplifier as module
+from riseq.engine.dialogue import DialogueWords
 from riseq.engine.simplifier import Simplifier
 from riseq.model.inputs import Condition
 from riseq.text.realise import realise
 from riseq.text.words import forms
-from riseq.types import Example, InputError
+from riseq.types import Example, InputError, Simplification
 from tiny_model import Family, export_tiny, make_examples
 
 CONTEXT = ("Who was Ira Hayes?", "A Marine who raised the flag.")
@@ -51,6 +53,39 @@ def test_onnx_and_torch_write_the_same_text(base: Path, family: Family) -> None:
     assert [result.text for result in by_onnx] == [result.text for result in by_torch]
     assert sum(result.changed for result in by_torch) > 40
     assert len({len(result.steps) for result in by_torch}) > 1
+
+
+def test_many_questions_after_one_dialogue_have_the_answers_of_each(
+    engine: Simplifier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    examples = make_examples(30)
+    questions, context = [one.question for one in examples], examples[1].context
+    alone = [engine(question, context, strength=0.7) for question in questions]
+    read = []
+
+    def read_dialogue(said: tuple[str, ...]) -> DialogueWords:
+        read.append(said)
+        return DialogueWords(said)
+
+    monkeypatch.setattr(module, "DialogueWords", read_dialogue)
+    assert engine.many(context, questions, strength=0.7) == alone
+    assert read == [context]
+    messages = [{"role": "user", "content": text} for text in context]
+    assert engine.many(messages, questions[:3], controls=Controls(strength=0.7)) == alone[:3]
+    assert engine.many(context, []) == []
+    with pytest.raises(InputError, match="questions is a string, expected a list of them"):
+        engine.many(context, "Why?")
+    with pytest.raises(InputError, match="question 1: the question is a NoneType, expected a string"):
+        engine.many(context, ["Why?", None])  # type: ignore[list-item]
+
+
+def test_a_call_can_be_awaited(engine: Simplifier) -> None:
+    one = make_examples(5)[1]
+
+    async def ask_twice() -> list[Simplification]:
+        return list(await asyncio.gather(*(engine.acall(one.question, one.context, n_best=2) for _ in range(2))))
+
+    assert asyncio.run(ask_twice()) == [engine(one.question, one.context, n_best=2)] * 2
 
 
 @pytest.mark.parametrize("precision", ["float32", "int8"])

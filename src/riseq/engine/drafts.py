@@ -170,8 +170,9 @@ def start(
     window: ContextWindow = PAPER_WINDOW,
     condition: Condition = Condition.GROUNDED,
     pronouns: Pronouns = (),
+    dialogue: DialogueWords | None = None,
 ) -> Draft:
-    """Return the draft of a question that nothing was done to.
+    """Return the draft of a question that nothing was done to; ``dialogue`` is what ``context`` said, if known already.
 
     Where question and context have more than ``max_pieces`` together, the oldest utterances go first; the end of the
     last one stays, and the question is edited as far as it fits behind it.
@@ -188,7 +189,7 @@ def start(
     begun = encoded.ids, truncated, room, question, words, cuts
     foreign = has_context and is_foreign(question, context, lambda word: len(pieces.cut(word)) == 1)
     reason = NOT_ENGLISH if foreign else None if has_context else NO_DIALOGUE
-    return Draft(question, DialogueWords(context), *begun, protect, condition, pronouns, reason)
+    return Draft(question, dialogue or DialogueWords(context), *begun, protect, condition, pronouns, reason)
 
 
 def find_protected(words: Sequence[str], protect: Iterable[Sequence[str]]) -> NDArray[np.bool_]:

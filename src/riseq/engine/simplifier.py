@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -11,10 +12,11 @@ from typing import Unpack
 
 from riseq.controls import MAX_PASSES, ControlOptions, Controls, check_count
 from riseq.core.phrases import PhraseVocabulary
-from riseq.data.dialogue import Asked, Context, Item, check_items, read_item
+from riseq.data.dialogue import Asked, Context, Item, check_items, read_context, read_item
 from riseq.engine.backends import Backend, ParallelBackend
 from riseq.engine.confidence import Calibration, read_calibration
 from riseq.engine.decisions import choose_phrases, decide, find_shift
+from riseq.engine.dialogue import DialogueWords
 from riseq.engine.drafts import Draft, gather, split_batches, start
 from riseq.engine.variants import add_variants, fall_back, pick_n_best
 from riseq.extras import needs_extra
@@ -112,6 +114,35 @@ class Simplifier:
         """
         return self._edit([read_item((question, context))], Controls.of(controls, **options))[0]
 
+    async def acall(
+        self,
+        question: str,
+        context: Context = (),
+        *,
+        controls: Controls | None = None,
+        **options: Unpack[ControlOptions],
+    ) -> Simplification:
+        """Return what a call returns, worked out in another thread, so that the event loop goes on meanwhile."""
+        return await asyncio.to_thread(self, question, context, controls=controls, **options)
+
+    def many(
+        self,
+        context: Context,
+        questions: Sequence[str],
+        *,
+        controls: Controls | None = None,
+        **options: Unpack[ControlOptions],
+    ) -> list[Simplification]:
+        """Return the conversational form of each of ``questions`` after one dialogue, in order: what to suggest next.
+
+        The dialogue is read once, and the questions are done together, which is faster than one by one.
+        """
+        if isinstance(questions, str):
+            raise InputError("questions is a string, expected a list of them")
+        said = read_context(context)
+        asked = [read_item((question, said), f"question {number}: ") for number, question in enumerate(questions)]
+        return self._edit(asked, Controls.of(controls, **options))
+
     def batch(
         self, items: Iterable[Item], *, controls: Controls | None = None, **options: Unpack[ControlOptions]
     ) -> Iterator[Simplification]:
@@ -143,7 +174,10 @@ class Simplifier:
         room = self.backend.max_pieces
         protect, pronouns = controls.protected_words(), controls.pronoun_words()
         condition = Condition.GROUNDED if controls.grounded else Condition.UNKNOWN
-        drafts = [start(*one, self.pieces, room, protect, self.window, condition, pronouns) for one in asked]
+        dialogues = {id(context): context for _, context in asked}
+        words = {key: DialogueWords(context) for key, context in dialogues.items()}
+        options = protect, self.window, condition, pronouns
+        drafts = [start(*one, self.pieces, room, *options, words[id(one[1])]) for one in asked]
         if controls.strength == 0:
             for draft in drafts:
                 draft.reason = draft.reason or STRENGTH_0
