@@ -174,10 +174,12 @@ class Simplifier:
         room = self.backend.max_pieces
         protect, pronouns = controls.protected_words(), controls.pronoun_words()
         condition = Condition.GROUNDED if controls.grounded else Condition.UNKNOWN
-        dialogues = {id(context): context for _, context in asked}
-        words = {key: DialogueWords(context) for key, context in dialogues.items()}
-        options = protect, self.window, condition, pronouns
-        drafts = [start(*one, self.pieces, room, *options, words[id(one[1])]) for one in asked]
+        said = {id(context): context for _, context in asked}
+        words = {key: DialogueWords(context) for key, context in said.items()}
+        drafts = [
+            start(question, context, self.pieces, room, protect, self.window, condition, pronouns, words[id(context)])
+            for question, context in asked
+        ]
         if controls.strength == 0:
             for draft in drafts:
                 draft.reason = draft.reason or STRENGTH_0
