@@ -202,6 +202,7 @@ def test_a_phone_has_nothing_to_scroll_sideways(open_page: Open, keep_picture: C
     expect_state(page, "done")
     page.locator("#after").scroll_into_view_if_needed()
     expect(page.locator("#peek")).to_be_hidden()
+    expect(page.locator("#history")).to_be_visible()  # once an answer has stood for a moment
     for width in (360, 320):
         page.set_viewport_size({"width": width, "height": 740})
         assert page.evaluate("document.documentElement.scrollWidth") == width
