@@ -34,6 +34,11 @@ def test_all_right_has_nothing_to_rank() -> None:
     assert measure_reliability(np.array([0.2, 0.4]), np.ones(2)).discrimination == 0.5
 
 
+def test_one_outcome_for_each_probability() -> None:
+    with pytest.raises(ValueError, match="1 probabilities for 2 outcomes"):
+        measure_reliability(np.ones(1), np.ones(2))
+
+
 def test_confidences_are_held_against_what_is_right_of_questions_with_a_dialogue() -> None:
     question = "When was Alien released?"
     film = Case(Example("film", ("Who directed Alien?",), question), ("When was it released?",))

@@ -135,3 +135,13 @@ def test_the_t_test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(InputError, match=r"pip install '\.\[report\]'"):
         t_test(np.array([1.0, 2]), np.array([2.0, 1]))
+
+
+def test_systems_on_different_examples_are_refused() -> None:
+    with pytest.raises(InputError, match="same examples"):
+        t_test(np.ones(2), np.ones(3))
+    for scores in (np.ones(1), np.ones(0)):
+        with pytest.raises(InputError, match="at least two examples"):
+            t_test(scores, scores)
+    with pytest.raises(InputError, match="one score an example"):
+        t_test(np.ones((2, 1)), np.ones((2, 1)))

@@ -32,6 +32,8 @@ class Reliability:
 
 def measure_reliability(probabilities: Floats, right: Floats, bins: int = BINS) -> Reliability:
     """Return how far ``probabilities`` are from the shares of ``right`` (1 or 0), in ``bins`` bins of equal size."""
+    if len(probabilities) != len(right) or not len(right):
+        raise ValueError(f"{len(probabilities)} probabilities for {len(right)} outcomes, expected one each")
     order = np.argsort(probabilities, kind="stable")
     members = [one for one in np.array_split(order, min(bins, len(order))) if len(one)]
     predicted = tuple(float(probabilities[one].mean()) for one in members)

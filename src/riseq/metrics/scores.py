@@ -11,6 +11,7 @@ from riseq.extras import needs_extra
 from riseq.metrics.coco import bleu_of_parts, bleu_parts, cider, rouge_l
 from riseq.metrics.ngrams import Floats, check_pairs, count_ngrams
 from riseq.text.pieces import scoring_form
+from riseq.types import InputError
 
 Mask = NDArray[np.bool_]
 WHOLE = slice(None)
@@ -90,6 +91,11 @@ def t_test(first: Floats, second: Floats) -> TTest:
     """Return the paired t-test of two systems' scores of the same examples; equal scores throughout give p = 1."""
     with needs_extra("report", "the t-test"):
         from scipy.stats import ttest_rel
+    if np.shape(first) != np.shape(second) or np.ndim(first) != 1:
+        shapes = f"{np.shape(first)} and {np.shape(second)}"
+        raise InputError(f"two systems are compared on the same examples, by one score an example; got shapes {shapes}")
+    if len(first) < 2:
+        raise InputError(f"the t-test needs at least two examples; got {len(first)}")
     difference = np.subtract(first, second)
     if not difference.any():
         return TTest(0.0, 1.0)
