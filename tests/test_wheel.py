@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -17,6 +19,7 @@ print(find_default_model())
 print(Simplifier.load()("Where do red pandas live?", ["What do red pandas eat?"]).text)
 assert "torch" not in sys.modules
 """
+BENCH = "from riseq.cli import main; sys.exit(main(['bench', '--repeats', '1', '--limit', '3', '--json']))"
 
 
 def test_a_wheel_brings_the_model_and_runs_it_from_anywhere(root: Path, tmp_path: Path) -> None:
@@ -41,3 +44,8 @@ def test_a_wheel_brings_the_model_and_runs_it_from_anywhere(root: Path, tmp_path
     folder, text = done.stdout.strip().splitlines()
     assert Path(folder).is_relative_to(site)
     assert text == "Where do they live?"
+    # bench needs questions; those of the wheel are enough. Its new process finds riseq by PYTHONPATH.
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(site)!r})\n{BENCH}"]
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["questions"] == 3

@@ -50,8 +50,9 @@ def find_in_checkout(path: Path) -> Path | None:
 
 
 def find_examples() -> list[Path]:
-    """Return the checkout's files of example dialogues; none where riseq is installed without its checkout."""
-    folder = find_in_checkout(_EXAMPLES)
+    """Return the files of example dialogues: all of the checkout's, or the one in the package."""
+    packaged = _PACKAGE / _EXAMPLES
+    folder = packaged if packaged.is_dir() else find_in_checkout(_EXAMPLES)
     found = sorted(folder.glob("*.jsonl")) if folder is not None else []
     return [path for path in found if not path.name.endswith(".results.jsonl")]
 

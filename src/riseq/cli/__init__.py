@@ -139,6 +139,9 @@ _SYSTEMS = f"What simplifies: {', '.join(SYSTEMS)}, or FILE.py:CLASS of your own
 SystemOption = Annotated[str, option("--system -s NAME", _SYSTEMS, autocompletion=_complete_system)]
 ModelOption = Annotated[Path | None, option("--model -m MODEL", "default, large, a folder, or a name on the HF hub.")]
 ContextOption = Annotated[list[str] | None, option("--context -c TEXT", "An earlier utterance, oldest first; repeat.")]
+ContextFileOption = Annotated[
+    Path | None, option("--context-file FILE", "The dialogue before all questions: .json (list, messages) or .txt.")
+]
 ThreadsOption = Annotated[int | None, option("--threads N", "Use at most N cores (default all).")]
 SetArgument = Annotated[Path, argument("FILE", "A file of questions, or a set's name under RISEQ_DATA.")]
 LimitOption = Annotated[int | None, option("--limit N", "Use only the first N rows of each set.", min=1)]
@@ -260,7 +263,7 @@ def _load(load: Callable[..., list[Any]], name: Path, skip_bad: bool) -> list[An
 
 
 def load_set_or_examples(data: Path | None) -> list[Example]:
-    """Return the set called ``data``, else the example dialogues of a checkout, of which there may be none."""
+    """Return the set called ``data``, else the example dialogues that come with riseq."""
     if data is not None:
         return load_set(data)
     return [example for file in find_examples() for example in load_dataset(file)]

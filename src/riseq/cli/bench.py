@@ -23,7 +23,7 @@ def bench(
 
     One question at a time beside one bare encoder pass over the same
     tokens, many at once, and the first question of a new process; without
-    [bold]--data[/] on the example dialogues of a checkout.
+    [bold]--data[/] on the example dialogues that come with riseq.
 
     \b
     [bold]Examples[/]
