@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from riseq.data.rows import BadRow
+from riseq.data.rows import BadRow, find_kinds, flat_rows
 from riseq.data.tables import check_output, read_examples, read_records, write_rows
 from riseq.types import Example, InputError
 
@@ -95,7 +96,7 @@ def test_a_missing_pyarrow_names_its_extra(tmp_path: Path, monkeypatch: pytest.M
     path = _write(tmp_path, {"context": [["a"]], "question": ["q"]})
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     for act in (check_output, read_examples):
-        with pytest.raises(InputError, match=r"pip install '\.\[scale\]'"):
+        with pytest.raises(InputError, match=r"pip install '\.\[parquet\]'"):
             act(path)
 
 
@@ -103,3 +104,41 @@ def test_pyarrow_loads_for_parquet_alone() -> None:
     heavy = "{'pyarrow', 'torch', 'transformers', 'spacy', 'numba'}"
     code = f"import sys, riseq.data.dataset; print(sorted({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+MIXED: list[dict[str, object]] = [
+    {"n": 7, "score": 1, "big": 2**70, "tags": ["a"], "late": None, "same": True},
+    {"n": "seven", "score": 0.5, "big": 3, "tags": "b", "late": None, "same": False},
+]
+
+
+def test_columns_of_several_types_are_text_and_numbers_stay_numbers(tmp_path: Path) -> None:
+    """Among results, whose unknown columns are anybody's; the type is that of all rows, not of the first group."""
+    rows = [*MIXED, *({**MIXED[0], "score": 2} for _ in range(5000)), {**MIXED[0], "late": 3, "score": 0.25}]
+    kinds = find_kinds(rows)
+    path = tmp_path / "a.parquet"
+    write_rows(path, flat_rows(rows, kinds), kinds)
+    table = pq.read_table(path)
+    types = {name: str(table.schema.field(name).type) for name in MIXED[0]}
+    texts = dict.fromkeys(("n", "big", "tags"), "string")
+    assert types == {**texts, "score": "double", "late": "int64", "same": "bool"}
+    found = table.select(list(MIXED[0])).to_pylist()
+    assert found[:2] == [
+        {"n": "7", "score": 1.0, "big": str(2**70), "tags": '["a"]', "late": None, "same": True},
+        {"n": "seven", "score": 0.5, "big": "3", "tags": "b", "late": None, "same": False},
+    ]
+    assert (found[-1]["late"], found[-1]["score"]) == (3, 0.25)
+
+
+def test_parquet_goes_in_and_out_without_ray(tmp_path: Path) -> None:
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.parquet"
+    source.write_text("".join(json.dumps({"question": "Why?", **row}) + "\n" for row in MIXED), encoding="utf-8")
+    code = (
+        "import sys; sys.modules['ray'] = None; from riseq.cli import main; "
+        f"code = main(['simplify', {str(source)!r}, {str(out)!r}, '-s', 'origin']); "
+        f"sys.exit(code or main(['simplify', {str(out)!r}, {str(out)!r} + '.jsonl', '-s', 'origin']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in Path(f"{out}.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row["n"] for row in rows] == ["7", "seven"]

@@ -1,10 +1,12 @@
 """``riseq simplify``: a question, or every question of a file, made conversational."""
 
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,8 +15,9 @@ import typer
 
 from riseq import cli
 from riseq.controls import Controls
-from riseq.data.rows import RESULT_COLUMNS, BadRow, BadRows, flat_rows, result_row, sift
-from riseq.data.tables import check_output, read_outcomes, write_rows
+from riseq.data.dialogue_file import read_dialogue, read_questions
+from riseq.data.rows import RESULT_COLUMNS, BadRow, BadRows, find_kinds, flat_rows, result_row, sift
+from riseq.data.tables import Outcomes, check_output, read_outcomes, write_rows
 from riseq.extras import INSTALL
 from riseq.files import STDOUT, check_apart, name_source
 from riseq.jobs import Journal, digest, journal_path
@@ -24,6 +27,8 @@ from riseq.systems.bulk import LARGEST_CHUNK, Simplified, simplify_rows
 from riseq.systems.registry import SystemChoice
 from riseq.types import InputError
 
+Dialogue = tuple[str, ...] | None
+"""The dialogue that all questions of a file follow; None where each row has its own."""
 _INPUT = "A question in quotes, a file (.jsonl, .json, .csv, .tsv, .parquet, .gz), or - for JSONL on standard input."
 _EXTRA = INSTALL.format(extra="scale").replace("[", r"\[")  # or rich would take the bracket for markup
 
@@ -35,6 +40,7 @@ def simplify(
     # As a Path, a URL would lose a slash.
     output: Annotated[str | None, cli.argument("OUTPUT", "The file to write; its suffix is its format.")] = None,
     context: cli.ContextOption = None,
+    context_file: cli.ContextFileOption = None,
     system: cli.SystemOption = cli.DEFAULT_SYSTEM,
     model: cli.ModelOption = None,
     threads: cli.ThreadsOption = None,
@@ -58,6 +64,9 @@ def simplify(
     are left out; OUTPUT.bad.jsonl lists them with line and reason. The exit
     code is 0, or 3 if rows were left out.
 
+    With [bold]--context-file[/] all questions follow one dialogue, and INPUT may be a
+    .txt file with a question a line.
+
     With [bold]--engine ray[/] INPUT is a file, a folder or a pattern, OUTPUT a folder, on
     disk or by URL; see docs/scale.md.
 
@@ -67,6 +76,7 @@ def simplify(
       riseq simplify dialogues.jsonl --show-edits
       riseq simplify dialogues.jsonl --strength 0.3 --protect "Ira Hayes"
       riseq simplify dialogues.csv results.parquet --resume
+      riseq simplify questions.txt --context-file chat.json
       cat dialogues.jsonl | riseq simplify - | jq -r .text
       riseq simplify "dialogues/*.parquet" results/ --engine ray --workers 8
     """
@@ -74,34 +84,37 @@ def simplify(
     spread = cli.take_options(Spread, options)
     handling = Handling(skip_bad, strict)
     if engine == "ray":
-        if output is None or output == STDOUT or source == STDOUT or context or show_edits:
+        if output is None or output == STDOUT or source == STDOUT or context or context_file or show_edits:
             raise InputError("--engine ray takes a file, a folder or a pattern, and a folder for the results")
         code = simplify_folder(source, output, choice, handling, spread, resume)
     else:
         spread.check_unset()
+        if context and context_file:
+            raise InputError("--context and --context-file contradict each other; expected one of them")
+        dialogue = read_dialogue(context_file) if context_file else None
         if not cli.names_file(source):
             if output is not None:
                 raise InputError(f"OUTPUT {output!r} goes with a file; put a question in quotes")
             for name, wanted in (("resume", resume), ("strict", strict), ("skip-bad", skip_bad)):
                 if wanted:
                     raise InputError(f"--{name} goes with a file of questions; got the question {source!r}")
-            simplify_question(source, context or [], choice, show_edits)
+            simplify_question(source, context or dialogue or [], choice, show_edits)
             return
         if context:
-            raise InputError("--context goes with a question; a file has its own column 'context'")
+            raise InputError("--context goes with a question; a file has its own column 'context', or --context-file")
         if output is None or output == STDOUT:
             if resume:
                 raise InputError("--resume goes with an OUTPUT file, beside which finished rows are kept")
-            code = simplify_stream(source, choice, handling, show_edits, as_json=output is not None)
+            code = simplify_stream(source, choice, handling, show_edits, output is not None, dialogue)
         elif show_edits:
             raise InputError("--show-edits is for the terminal, without OUTPUT; a file always has the edits, as steps")
         else:
-            code = simplify_file(source, Path(output), choice, handling, resume)
+            code = simplify_file(source, Path(output), choice, handling, resume, dialogue)
     if code:
         raise typer.Exit(code)
 
 
-def simplify_question(question: str, context: list[str], choice: SystemChoice, show_edits: bool) -> None:
+def simplify_question(question: str, context: Sequence[str], choice: SystemChoice, show_edits: bool) -> None:
     """Print the conversational form of one question, or all its forms, with its edits above if wanted."""
     example = cli.make_example(question, context)
     (result,) = choice.load().simplify([example])
@@ -137,12 +150,17 @@ class Handling:
 
 
 def simplify_stream(
-    source: str, choice: SystemChoice, handling: Handling, show_edits: bool = False, as_json: bool = False
+    source: str,
+    choice: SystemChoice,
+    handling: Handling,
+    show_edits: bool = False,
+    as_json: bool = False,
+    dialogue: Dialogue = None,
 ) -> int:
     """Print the results of a file as they come, for people or as JSONL; return the exit code."""
     system, bad = choice.load(), 0
     if handling.strict and Path(source).is_file():
-        _count_rows(source, strict=True)
+        _count_rows(source, dialogue, strict=True)
 
     def leave_out(row: BadRow) -> None:
         nonlocal bad
@@ -151,7 +169,7 @@ def simplify_stream(
         bad += 1
         cli.notify(f"skipped {row}")
 
-    results = sift(_simplify(source, system), leave_out)
+    results = sift(_simplify(source, dialogue, system), leave_out)
     if not as_json and (show_edits or sys.stdout.isatty()):
         from riseq.terminal.results import show
 
@@ -165,7 +183,14 @@ def simplify_stream(
     return handling.code(bad)
 
 
-def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Handling, resume: bool = False) -> int:
+def simplify_file(
+    source: str,
+    output: Path,
+    choice: SystemChoice,
+    handling: Handling,
+    resume: bool = False,
+    dialogue: Dialogue = None,
+) -> int:
     """Write the results of a file to ``output``, which appears when the last one is there; return the exit code."""
     from riseq.terminal import track
 
@@ -177,15 +202,16 @@ def simplify_file(source: str, output: Path, choice: SystemChoice, handling: Han
     choice = choice.resolve()
     system = choice.load()
     # Read twice: the first time checks and counts the rows, so that none of them has to be held.
-    total = _count_rows(source, handling.strict) if again else None
+    total = _count_rows(source, dialogue, handling.strict) if again else None
     # What came through a pipe does not come again: nothing could go on with its rows.
-    settings = {"input": digest(Path(source)), **choice.settings()} if again else {}
+    said = {} if dialogue is None else {"dialogue": sha256(json.dumps(dialogue).encode()).hexdigest()[:16]}
+    settings = {"input": digest(Path(source)), **said, **choice.settings()} if again else {}
     with Journal(journal_path(output), settings, resume) as journal:
         before = journal.done
         if before:
             cli.notify(f"continuing after {cli.count(before, 'finished row')}")
         try:
-            results = _simplify(source, system, skip=before)
+            results = _simplify(source, dialogue, system, skip=before)
             # Closed, so that the bar is gone before anything else is printed.
             with closing(track(results, total, system.name, done=before, log=cli.notify)) as outcomes:
                 for outcome in outcomes:
@@ -253,15 +279,19 @@ def bad_rows_path(output: Path) -> Path:
     return output.with_name(f"{output.name}.bad.jsonl")
 
 
-def _count_rows(source: str, strict: bool) -> int:
+def _read(source: str, dialogue: Dialogue) -> Outcomes:
+    return read_outcomes(source) if dialogue is None else read_questions(source, dialogue)
+
+
+def _count_rows(source: str, dialogue: Dialogue, strict: bool) -> int:
     """Read the file to its end before any work, and return how many rows it has; where ``strict`` none may be bad."""
-    rows = read_outcomes(source)
+    rows = _read(source, dialogue)
     return sum(1 for _ in (sift(rows, None) if strict else rows))
 
 
-def _simplify(source: str, system: System, skip: int = 0) -> Iterator[Simplified | BadRow]:
+def _simplify(source: str, dialogue: Dialogue, system: System, skip: int = 0) -> Iterator[Simplified | BadRow]:
     largest = LARGEST_CHUNK if Path(source).is_file() else 1
-    rows = islice(read_outcomes(source), skip, None)
+    rows = islice(_read(source, dialogue), skip, None)
     return simplify_rows(system, rows, name_source(source), largest=largest)
 
 
@@ -279,5 +309,7 @@ def _finish(journal: Journal, output: Path) -> tuple[int, int]:
     else:
         aside.unlink(missing_ok=True)  # an older run's
     nested = output.name.lower().removesuffix(".gz").endswith((".jsonl", ".json"))
-    rows = select("result") if nested else flat_rows(partial(select, "result"))
-    return write_rows(output, rows, RESULT_COLUMNS), bad
+    if nested:
+        return write_rows(output, select("result"), RESULT_COLUMNS), bad
+    kinds = find_kinds(select("result"))
+    return write_rows(output, flat_rows(select("result"), kinds), kinds), bad

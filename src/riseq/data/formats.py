@@ -13,6 +13,8 @@ from riseq.files import not_utf8, read_lines, read_text
 from riseq.types import InputError
 
 RowsOut: TypeAlias = Iterable[Mapping[str, object]]
+Columns: TypeAlias = Sequence[str] | Mapping[str, type]
+"""The names of columns, or each with the type of its cells."""
 _HALF_PAIR = "half a surrogate pair in the text, expected Unicode"
 
 
@@ -37,7 +39,7 @@ def read_jsonl(file: BinaryIO, name: str, need_target: bool) -> Rows:  # noqa: A
                 yield BadRow(name, number, f"got {describe(row)}, expected an object with context and question")
 
 
-def write_jsonl(file: BinaryIO, rows: RowsOut, columns: Sequence[str], flush: bool = False) -> None:  # noqa: ARG001
+def write_jsonl(file: BinaryIO, rows: RowsOut, columns: Columns, flush: bool = False) -> None:  # noqa: ARG001
     """Write each row as it comes; with ``flush`` all the way."""
     for row in rows:
         file.write(_encode(_to_json(dict(row))) + b"\n")
@@ -88,7 +90,7 @@ def _skip_blank(text: str, position: int) -> int:
     return position
 
 
-def write_json(file: BinaryIO, rows: RowsOut, columns: Sequence[str]) -> None:  # noqa: ARG001
+def write_json(file: BinaryIO, rows: RowsOut, columns: Columns) -> None:  # noqa: ARG001
     """Write one list, a row a line."""
     before = b"[\n"
     for row in rows:
@@ -163,7 +165,7 @@ def _read_header(records: Iterator[list[str]], name: str, faults: list[str]) -> 
     return header
 
 
-def write_delimited(file: BinaryIO, rows: RowsOut, columns: Sequence[str], delimiter: str) -> None:
+def write_delimited(file: BinaryIO, rows: RowsOut, columns: Columns, delimiter: str) -> None:
     """Write a header with the first row's columns, then each row as it comes."""
     header, checked = _find_columns(rows, columns)
     # The terminator decides which cells Python 3.11 and 3.12 quote: with this one, those with either half of it.
@@ -183,7 +185,7 @@ class _Lines:
         self._file.write(_encode(record.removesuffix(_END)) + b"\n")
 
 
-def _find_columns(rows: RowsOut, columns: Sequence[str]) -> tuple[list[str], RowsOut]:
+def _find_columns(rows: RowsOut, columns: Columns) -> tuple[list[str], RowsOut]:
     """Return the first row's columns, or ``columns`` where there is no row, and the rows, which have no others."""
     remaining = iter(rows)
     first = list(islice(remaining, 1))
@@ -208,7 +210,7 @@ _BATCH = 4096
 
 def check_pyarrow() -> None:
     """Raise where pyarrow is not installed."""
-    with needs_extra("scale", "Parquet"):
+    with needs_extra("parquet", "Parquet"):
         import pyarrow.parquet  # noqa: F401
 
 
@@ -263,12 +265,12 @@ def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
 
 
-def write_parquet(file: BinaryIO, rows: RowsOut, columns: Sequence[str]) -> None:
-    """Write a row group for every few thousand rows; the first group decides the types."""
+def write_parquet(file: BinaryIO, rows: RowsOut, columns: Columns) -> None:
+    """Write a row group for every few thousand rows; the first group decides the types that ``columns`` don't say."""
     import pyarrow.parquet as pq
 
     names, checked = _find_columns(rows, columns)
-    remaining, types, writer = iter(checked), _known_types(), None
+    remaining, types, writer = iter(checked), _known_types(columns), None
     try:
         while (group := list(islice(remaining, _BATCH))) or writer is None:
             table = _make_table(group, names, types)
@@ -299,9 +301,12 @@ def _make_table(rows: Sequence[Mapping[str, object]], columns: Sequence[str], ty
     return pa.Table.from_arrays(arrays, names=columns)
 
 
-def _known_types() -> dict[str, Any]:
+def _known_types(columns: Columns) -> dict[str, Any]:
     import pyarrow as pa
 
+    arrow = {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
+    kinds = columns if isinstance(columns, Mapping) else {}
+    said = {name: arrow[kind] for name, kind in kinds.items() if kind in arrow}
     # A column may be empty in the first group, or all of them: its type must not depend on that.
     texts = dict.fromkeys(("id", "question", "target", "text", "reason", "steps", "alternatives"), pa.string())
-    return {**texts, "context": pa.list_(pa.string()), "truncated": pa.bool_(), "confidence": pa.float64()}
+    return {**said, **texts, "context": pa.list_(pa.string()), "truncated": pa.bool_(), "confidence": pa.float64()}

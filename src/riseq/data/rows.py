@@ -197,13 +197,36 @@ def result_row(record: Record, result: Simplification) -> dict[str, object]:
     return row | {name: value for name, value in record.row.items() if name not in (*RESULT_COLUMNS, "alternatives")}
 
 
-def flat_rows(read: Callable[[], Iterable[Mapping[str, object]]]) -> Iterator[dict[str, object]]:
-    """Yield the results of ``read``, called twice, for typed cells: each with all columns, what is nested as JSON."""
-    columns = dict.fromkeys((*RESULT_COLUMNS, *(name for row in read() for name in row)))
-    for row in read():
-        nested = {name: value for name, value in row.items() if name != "context" and isinstance(value, list | dict)}
-        texts = {name: json.dumps(value, ensure_ascii=False) for name, value in nested.items()}
-        yield {**dict.fromkeys(columns), **row, **texts}
+def find_kinds(rows: Iterable[Mapping[str, object]]) -> dict[str, type]:
+    """Return the type of each column of results for cells that have one: text where values are nested or of several."""
+    found: dict[str, set[type]] = {name: set() for name in RESULT_COLUMNS}
+    for row in rows:
+        for name, value in row.items():
+            kinds = found.setdefault(name, set())
+            if value is not None:
+                kinds.add(str if isinstance(value, list | dict) or _is_too_large(value) else type(value))
+    found["context"] = {list}
+    mixed = {name: float if kinds == {int, float} else str for name, kinds in found.items() if len(kinds) != 1}
+    return {name: mixed.get(name) or next(iter(kinds)) for name, kinds in found.items()}
+
+
+def _is_too_large(value: object) -> bool:
+    """Return whether ``value`` is a whole number that no 64 bits hold."""
+    return isinstance(value, int) and not -(2**63) <= value < 2**63
+
+
+def flat_rows(rows: Iterable[Mapping[str, object]], kinds: Mapping[str, type]) -> Iterator[dict[str, object]]:
+    """Yield results for typed cells: each with all the columns of ``kinds``, and as text, or JSON, what is text there.
+
+    What is a number in one row and a word in another is text in both: 7, "seven".
+    """
+    for row in rows:
+        texts = {
+            name: json.dumps(value, ensure_ascii=False, default=str)
+            for name, value in row.items()
+            if kinds[name] is str and value is not None and not isinstance(value, str)
+        }
+        yield {**dict.fromkeys(kinds), **row, **texts}
 
 
 def check_columns(file: str, found: Iterable[str], need_target: bool) -> None:

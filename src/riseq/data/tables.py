@@ -1,7 +1,7 @@
 """Tables of questions: JSONL, JSON, CSV, TSV and Parquet in and out, a row at a time, by the file's suffix."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from riseq.files import STDIN, STDOUT, check_source, check_writable, compress, n
 from riseq.types import Example, InputError
 
 Outcomes = Iterator[Record | BadRow]
-RowWriter = Callable[[formats.RowsOut, Sequence[str]], None]
+RowWriter = Callable[[formats.RowsOut, formats.Columns], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Format:
 
     read: Callable[[BinaryIO, str, bool], Rows]
     """From an open file, its name in messages, and whether each row needs a target."""
-    write: Callable[[BinaryIO, formats.RowsOut, Sequence[str]], None]
+    write: Callable[[BinaryIO, formats.RowsOut, formats.Columns], None]
     """To an open file, the rows; the columns are the file's where no row comes."""
     check: Callable[[], None] = lambda: None
 
@@ -70,12 +70,12 @@ def read_outcomes(path: str | Path, *, need_target: bool = False) -> Outcomes:
     return parse()
 
 
-def write_rows(path: str | Path, rows: Iterable[Mapping[str, object]], columns: Sequence[str] = COLUMNS) -> int:
+def write_rows(path: str | Path, rows: Iterable[Mapping[str, object]], columns: formats.Columns = COLUMNS) -> int:
     """Write ``rows`` to ``path`` as they come and return how many there were; ``-`` is JSONL on standard output.
 
     The file appears when the last row is in it: an error or an interrupt, in ``rows`` too, leaves what was there. The
     first row, or ``columns`` where there is none, names the columns of CSV, TSV and Parquet, where lists and objects
-    are cells of JSON (in Parquet, lists and structs).
+    are cells of JSON (in Parquet, lists and structs). ``columns`` with types decide those of Parquet.
     """
     check_output(path)
     form = find_format(path)
@@ -120,7 +120,7 @@ def parse_rows(rows: Rows, name: str, need_target: bool = False, before: int = 0
             yield Record(example, fields, line)
 
 
-def write_all(write: RowWriter, rows: formats.RowsOut, columns: Sequence[str], path: str | Path) -> int:
+def write_all(write: RowWriter, rows: formats.RowsOut, columns: formats.Columns, path: str | Path) -> int:
     """Write all ``rows`` by ``write`` and return how many there were; messages call the file ``path``."""
     count = 0
 

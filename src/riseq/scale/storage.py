@@ -4,12 +4,13 @@ import io
 import os
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
 
+from riseq.data.formats import Columns
 from riseq.data.tables import SUFFIXES, find_format, write_all
 from riseq.files import decompress, format_json, sync
 from riseq.types import InputError
@@ -59,7 +60,7 @@ class Folder:
         with Source(self.filesystem, f"{self.path}/{file}", f"{self.name}/{file}").open(unpack=False) as stream:
             return stream.read()
 
-    def write_rows(self, file: str, rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> int:
+    def write_rows(self, file: str, rows: Iterable[Mapping[str, object]], columns: Columns) -> int:
         """Write a table in the format its name says, and return how many bytes it has."""
         with self._replace(file) as stream:
             write_all(find_format(file).writer(stream), rows, columns, f"{self.name}/{file}")

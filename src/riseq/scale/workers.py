@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, BinaryIO
 
-from riseq.data.rows import RESULT_COLUMNS, BadRow, flat_rows, result_row
+from riseq.data.rows import BadRow, find_kinds, flat_rows, result_row
 from riseq.extras import needs_extra
 from riseq.model.folder import is_exported, load_exported
 from riseq.scale.blocks import Block, read_block
@@ -89,8 +89,9 @@ class Worker:
                 results.append(result_row(*outcome))
         if bad:
             self._output.write_rows(f"{BAD}/{block.name}.jsonl", bad, ())
-        shown = results if self._suffix == ".jsonl" else flat_rows(lambda: results)
-        return len(bad), self._output.write_rows(f"{block.name}{self._suffix}", shown, RESULT_COLUMNS)
+        kinds = find_kinds(results)
+        shown = results if self._suffix == ".jsonl" else flat_rows(results, kinds)
+        return len(bad), self._output.write_rows(f"{block.name}{self._suffix}", shown, kinds)
 
 
 def load_same(choice: SystemChoice, settings: Mapping[str, object]) -> System:
