@@ -62,6 +62,18 @@ def test_a_batch_takes_what_the_library_takes_in_order_and_in_parts(client: Clie
     assert list(client.batch([])) == []
 
 
+def test_many_questions_follow_one_dialogue_in_order_and_in_parts(client: Client) -> None:
+    results = client.many(CONTEXT, [QUESTION, "Where do cats sleep?"] * 20, n_best=2)
+    assert results[::2] == [expect(n_best=2)] * 20
+    assert all(isinstance(one, Simplification) and not one.changed for one in results[1::2])
+    assert client.many([{"role": "user", "content": CONTEXT[0]}], [QUESTION]) == [expect()]
+    assert client.many(CONTEXT, []) == []
+    first, bad = client.many(CONTEXT, [QUESTION, POISON])
+    assert (first, getattr(bad, "code", None)) == (expect(), "failed")
+    with pytest.raises(InputError, match="questions is a string"):
+        client.many(CONTEXT, QUESTION)
+
+
 def test_a_failure_in_a_batch_stands_at_its_place(client: Client) -> None:
     first, bad, last = client.batch([(QUESTION, CONTEXT), (POISON, []), (QUESTION, CONTEXT)])
     assert first == last == expect()
@@ -74,6 +86,7 @@ def test_the_async_client_gives_the_same(address: str) -> None:
         async with AsyncClient(address, api_key=KEY) as client:
             assert await client(QUESTION, CONTEXT, n_best=2) == expect(n_best=2)
             assert await client.batch([(QUESTION, CONTEXT)] * 40) == [expect()] * 40
+            assert await client.many(CONTEXT, [QUESTION] * 40) == [expect()] * 40
             assert (await client.model())["name"] == "dummy"
             assert await client.ready()
 

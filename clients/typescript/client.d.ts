@@ -1,4 +1,4 @@
-// Made by `npm run types` from client.js, 552ae8f079e37834c254c047608a819740d6cc17d5a4304886c49c1707352dbc
+// Made by `npm run types` from client.js, 3750d6ccfad7af88d4f61276e14577d2e6425ee78b15b162cd17b80d5ab0d3a4
 /** An answer that is not the one asked for: its HTTP status, the server's word for it, and its line. */
 export class ServerError extends Error {
     /** @param {number} status @param {string} code @param {string} message @param {string} [requestId] */
@@ -21,6 +21,11 @@ export class Client {
      * @param {Iterable<Item>} items @param {CallOptions} [options] @returns {Promise<(Result | ItemFailure)[]>}
      */
     batch(items: Iterable<Item>, options?: CallOptions): Promise<(Result | ItemFailure)[]>;
+    /**
+     * Returns one result or failure for each of `questions` after one dialogue, in order, a few dozen a request.
+     * @param {Candidates} candidates @param {CallOptions} [options] @returns {Promise<(Result | ItemFailure)[]>}
+     */
+    many({ questions, ...shared }: Candidates, options?: CallOptions): Promise<(Result | ItemFailure)[]>;
     /** Returns what the server says of its model and limits. @param {CallOptions} [options] @returns {Promise<Model>} */
     model(options?: CallOptions): Promise<Model>;
     #private;
@@ -29,7 +34,11 @@ export type Schemas = import("./schema.js").components["schemas"];
 /**
  * A question, the dialogue before it, and how to edit.
  */
-export type Item = Schemas["Item"];
+export type Item = Schemas["Item"] | Schemas["Chat"];
+/**
+ * Several questions after one dialogue, and how to edit.
+ */
+export type Candidates = Schemas["Candidates"];
 /**
  * What became of a question.
  */

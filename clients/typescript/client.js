@@ -4,7 +4,8 @@
  */
 
 /** @typedef {import("./schema.js").components["schemas"]} Schemas */
-/** @typedef {Schemas["Item"]} Item A question, the dialogue before it, and how to edit. */
+/** @typedef {Schemas["Item"] | Schemas["Chat"]} Item A question, the dialogue before it, and how to edit. */
+/** @typedef {Schemas["Candidates"]} Candidates Several questions after one dialogue, and how to edit. */
 /** @typedef {Schemas["Result"]} Result What became of a question. */
 /** @typedef {Schemas["ItemFailure"]} ItemFailure What stands in a batch for a question that the server fails on. */
 /** @typedef {Schemas["ModelOut"]} Model The server's model and limits. */
@@ -61,22 +62,38 @@ export class Client {
    * Returns one result or failure an item, in order; they go a few dozen a request, one after the other.
    * @param {Iterable<Item>} items @param {CallOptions} [options] @returns {Promise<(Result | ItemFailure)[]>}
    */
-  async batch(items, options) {
-    const all = [...items];
-    const results = [];
-    for (let start = 0; start < all.length; start += CHUNK) {
-      const chunk = all.slice(start, start + CHUNK);
-      const answer = await this.#send("/v1/simplify", { items: chunk }, options?.signal);
-      const count = answer.results?.length;
-      if (count !== chunk.length) throw new ServerError(200, "count", `${count} results for ${chunk.length} questions`);
-      results.push(...answer.results);
-    }
-    return results;
+  batch(items, options) {
+    return this.#sendParts([...items], (chunk) => ({ items: chunk }), options);
+  }
+
+  /**
+   * Returns one result or failure for each of `questions` after one dialogue, in order, a few dozen a request.
+   * @param {Candidates} candidates @param {CallOptions} [options] @returns {Promise<(Result | ItemFailure)[]>}
+   */
+  many({ questions, ...shared }, options) {
+    return this.#sendParts(questions, (chunk) => ({ ...shared, questions: chunk }), options);
   }
 
   /** Returns what the server says of its model and limits. @param {CallOptions} [options] @returns {Promise<Model>} */
   model(options) {
     return this.#send("/v1/model", undefined, options?.signal);
+  }
+
+  /**
+   * @template T
+   * @param {T[]} all @param {(chunk: T[]) => unknown} write @param {CallOptions} [options]
+   * @returns {Promise<(Result | ItemFailure)[]>}
+   */
+  async #sendParts(all, write, options) {
+    const results = [];
+    for (let start = 0; start < all.length; start += CHUNK) {
+      const chunk = all.slice(start, start + CHUNK);
+      const answer = await this.#send("/v1/simplify", write(chunk), options?.signal);
+      const count = answer.results?.length;
+      if (count !== chunk.length) throw new ServerError(200, "count", `${count} results for ${chunk.length} questions`);
+      results.push(...answer.results);
+    }
+    return results;
   }
 
   /** @param {string} path @param {unknown} body @param {AbortSignal} [signal] @returns {Promise<any>} */

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Generic, TypeVar, Unpack
 import httpx
 
 from riseq.controls import ControlOptions, Controls
-from riseq.data.dialogue import Asked, Context, Item, check_items, read_item
+from riseq.data.dialogue import Asked, Context, Item, check_items, read_item, read_many
 from riseq.types import Simplification
 
 ADDRESS = "http://127.0.0.1:8000"
@@ -94,11 +94,23 @@ class _Requests(Generic[Transport]):
         return Simplification.from_dict(await self._send("POST", "/v1/simplify", _write_item(asked, controls)))
 
     async def _simplify_many(self, chunk: list[Asked], controls: Controls) -> list[Simplification | FailedItem]:
-        body = {"items": [_write_item(asked, controls) for asked in chunk]}
+        return await self._send_many({"items": [_write_item(asked, controls) for asked in chunk]}, len(chunk))
+
+    async def _send_many(self, body: object, count: int) -> list[Simplification | FailedItem]:
         results = (await self._send("POST", "/v1/simplify", body))["results"]
-        if len(results) != len(chunk):
-            raise ServerError(200, "count", f"{len(results)} results for {len(chunk)} questions")
+        if len(results) != count:
+            raise ServerError(200, "count", f"{len(results)} results for {count} questions")
         return [_read_result(one) for one in results]
+
+    async def _simplify_after(
+        self, context: tuple[str, ...], questions: list[str], controls: Controls
+    ) -> list[Simplification | FailedItem]:
+        found: list[Simplification | FailedItem] = []
+        for start in range(0, len(questions), CHUNK):
+            chunk = questions[start : start + CHUNK]
+            body = {"questions": chunk, "context": list(context), **controls.to_dict()}
+            found += await self._send_many(body, len(chunk))
+        return found
 
     async def _is_ready(self) -> bool:
         with suppress(httpx.TransportError):
@@ -136,6 +148,17 @@ class Client(_Requests[httpx.BaseTransport], AbstractContextManager["Client"]):
         """Yield one result or failure an item, in order, a few dozen a request."""
         chosen = Controls.of(controls, **options)
         return (one for chunk in _read_chunks(items) for one in _finish(self._simplify_many(chunk, chosen)))
+
+    def many(
+        self,
+        context: Context,
+        questions: Iterable[str],
+        *,
+        controls: Controls | None = None,
+        **options: Unpack[ControlOptions],
+    ) -> list[Simplification | FailedItem]:
+        """Return one result or failure for each of ``questions`` after one dialogue, in order."""
+        return _finish(self._simplify_after(*_read_many(context, questions), Controls.of(controls, **options)))
 
     def model(self) -> dict[str, Any]:
         """Return what the server says of its model and limits."""
@@ -177,6 +200,17 @@ class AsyncClient(_Requests[httpx.AsyncBaseTransport], AbstractAsyncContextManag
         chosen = Controls.of(controls, **options)
         return [one for chunk in _read_chunks(items) for one in await self._simplify_many(chunk, chosen)]
 
+    async def many(
+        self,
+        context: Context,
+        questions: Iterable[str],
+        *,
+        controls: Controls | None = None,
+        **options: Unpack[ControlOptions],
+    ) -> list[Simplification | FailedItem]:
+        """Return one result or failure for each of ``questions`` after one dialogue, in order."""
+        return await self._simplify_after(*_read_many(context, questions), Controls.of(controls, **options))
+
     async def model(self) -> dict[str, Any]:
         """Return what the server says of its model and limits."""
         return await self._send("GET", "/v1/model")
@@ -204,6 +238,11 @@ def _read_chunks(items: Iterable[Item]) -> Iterator[list[Asked]]:
     check_items(items)
     asked = (read_item(item, f"item {index}: ") for index, item in enumerate(items))
     return iter(lambda: list(islice(asked, CHUNK)), [])
+
+
+def _read_many(context: Context, questions: Iterable[str]) -> tuple[tuple[str, ...], list[str]]:
+    asked = read_many(context, questions)
+    return (asked[0][1] if asked else ()), [question for question, _ in asked]
 
 
 def _write_item(asked: Asked, controls: Controls) -> dict[str, Any]:

@@ -70,6 +70,22 @@ def test_many_are_answered_in_order_and_a_bad_one_fails_alone() -> None:
     run(test())
 
 
+def test_questions_after_one_dialogue_are_answered_in_one_batch_and_a_bad_one_fails_alone() -> None:
+    async def test() -> None:
+        engine = RecordingEngine()
+        async with open_app(engine) as (client, _):
+            engine.batches.clear()
+            questions = [ALIEN["question"], "Fine?", "Is Alien good?"]
+            answer = await client.post(PATH, json={"context": ALIEN["context"], "questions": questions})
+            assert [one["text"] for one in answer.json()["results"]] == [ANSWER, "Fine?", "Is it good?"]
+            assert sorted(map(len, engine.batches)) == [3]
+            answer = await client.post(PATH, json={"questions": [f"A {POISON}?", "Fine?"]})
+            bad, fine = answer.json()["results"]
+            assert (bad["error"]["code"], fine["text"]) == ("failed", "Fine?")
+
+    run(test())
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [
@@ -98,6 +114,17 @@ def test_many_are_answered_in_order_and_a_bad_one_fails_alone() -> None:
         ({"question": "Q?", "strenght": 1}, "strenght: there is no such field"),
         ({"items": []}, "items: list should have at least 1 item"),
         ({"items": [{"question": "Q?"}, {"question": None}]}, "items[1].question: input should be a valid string"),
+        ({"questions": []}, "questions: list should have at least 1 item"),
+        ({"questions": "Q?"}, "questions: input should be a valid list"),
+        ({"questions": ["Q?", ""]}, "questions[1]: string should have at least 1 character"),
+        ({"questions": ["Q?"], "question": "Q?"}, "question: there is no such field"),
+        ({"questions": ["Q?"], "strength": 2}, "strength: input should be less than or equal to 1"),
+        ({"questions": ["Q?"], "messages": [{"role": 7, "content": "x"}]}, "context: context[0]['role'] is a int"),
+        ({"messages": []}, "messages: list should have at least 1 item"),
+        ({"messages": [{"role": "assistant", "content": "x"}]}, "the body: messages: the last one is not the user's"),
+        ({"messages": [{"role": "user", "content": ""}]}, "the body: the last message, the question: String should"),
+        ({"items": [{"messages": [{"role": "user"}]}]}, "items[0].messages[0].content: field required"),
+        ({"question": "Q?", "messages": [], "context": []}, "the body: messages and context are both there"),
         ([], "the body: "),
         ("Q?", "the body: "),
         (None, "the body: "),

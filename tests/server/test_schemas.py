@@ -41,9 +41,36 @@ def test_one_and_many_are_told_apart_by_their_fields() -> None:
         SimplifyRequest.model_validate({"items": [{"question": "Q?"}], "question": "Q?"})
 
 
+def test_messages_are_the_dialogue_and_the_question_where_there_is_none() -> None:
+    messages = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "Me."}]
+    last = {"role": "user", "content": "Q?"}
+    for body in ({"messages": messages, "question": "Q?"}, {"messages": [*messages, last]}):
+        assert SimplifyRequest.model_validate(body).root == Question("Q?", ("Who?", "Me."))
+        many = SimplifyRequest.model_validate({"items": [body, {**body, "strength": 0}]}).root
+        assert isinstance(many, Items)
+        assert [one.controls.strength for one in many.items] == [0.5, 0]
+    schemas = SimplifyRequest.model_json_schema()["$defs"]
+    for name, required in (("Item", ["question"]), ("Chat", ["messages"]), ("Candidates", ["questions"])):
+        assert schemas[name]["properties"]["messages"]["items"] == {"$ref": "#/$defs/Message"}
+        assert schemas[name]["required"] == required
+
+
+@pytest.mark.parametrize("form", ["context", "messages"])
+def test_questions_after_one_dialogue_share_it_and_the_controls(form: str) -> None:
+    said = ["Who?"] if form == "context" else [{"role": "user", "content": "Who?"}]
+    many = SimplifyRequest.model_validate({form: said, "questions": ["Q?", "R?"], "strength": 1}).root
+    assert isinstance(many, Items)
+    first, second = many.items
+    assert (first, second) == tuple(Question(one, ("Who?",), Controls(strength=1)) for one in ("Q?", "R?"))
+    assert first.context is second.context
+    assert first.controls is second.controls
+
+
 def test_every_control_is_a_field_with_its_default_and_help() -> None:
     properties = SimplifyRequest.model_json_schema()["$defs"]["Item"]["properties"]
-    assert list(properties) == ["question", "context", *(one.name for one in fields(Controls))]
+    assert list(properties) == ["context", "messages", "question", *(one.name for one in fields(Controls))]
+    many = SimplifyRequest.model_json_schema()["$defs"]["Candidates"]["properties"]
+    assert list(many) == ["context", "messages", "questions", *(one.name for one in fields(Controls))]
     for one in fields(Controls):
         assert properties[one.name]["description"] == one.metadata["help"]
         assert properties[one.name].get("default", ()) == one.default

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from riseq.client import AsyncClient
 from riseq.controls import Controls
 from riseq.data.dataset import load_dataset
+from riseq.engine.dialogue import DialogueWords
 from riseq.engine.simplifier import Simplifier
 from riseq.hub import find_default_model
 from riseq.server.engines import Question, SimplifierEngine
@@ -35,6 +37,29 @@ def test_what_the_server_says_is_what_the_library_says(engine: SimplifierEngine,
 
     with run_server(engine, workers=2) as address:
         asyncio.run(ask(address))
+
+
+def test_questions_after_one_dialogue_read_it_once(engine: SimplifierEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Sequence[str]] = []
+
+    class Counted(DialogueWords):
+        def __init__(self, context: Sequence[str]) -> None:
+            read.append(context)
+            super().__init__(context)
+
+    questions = ["When was Alien released?", "How long is Alien?", "Who wrote the music of Alien?"]
+    expected = [engine.simplifier(one, ["Who directed Alien?"]).text for one in questions]
+    monkeypatch.setattr("riseq.engine.simplifier.DialogueWords", Counted)
+
+    async def ask() -> None:
+        async with open_app(engine) as (client, _):
+            read.clear()  # readiness asks a question too
+            body = {"context": ["Who directed Alien?"], "questions": questions}
+            answer = await client.post("/v1/simplify", json=body)
+            assert [one["text"] for one in answer.json()["results"]] == expected
+            assert read == [("Who directed Alien?",)]
+
+    asyncio.run(ask())
 
 
 def test_controls_that_differ_share_a_batch_and_are_kept_apart(engine: SimplifierEngine) -> None:

@@ -92,6 +92,24 @@ test("a batch longer than a request comes back in order, a failure at its place"
   assert.deepEqual(await client.batch([]), []);
 });
 
+test("questions after one dialogue come back in order, a failure at its place", async () => {
+  const questions = Array.from({ length: 40 }, (_, index) => `Is Alien number ${index} good?`);
+  questions[35] = "poison";
+  const results = await client.many({ context: alien.context, questions, strength: 0.5 });
+  assert.equal(results.length, 40);
+  results.forEach((result, index) => {
+    if ("error" in result) assert.deepEqual([index, result.error.code], [35, "failed"]);
+    else assert.deepEqual([result.question, result.text], [questions[index], `Is it number ${index} good?`]);
+  });
+  assert.ok("error" in results[35]);
+  assert.deepEqual(await client.many({ questions: [] }), []);
+});
+
+test("messages alone have the question as the last of them", async () => {
+  const messages = [alien.context[0], alien.question].map((content) => ({ role: "user", content }));
+  assert.equal((await client.simplify({ messages })).text, "When was it released?");
+});
+
 test("the model's facts are those of the server", async () => {
   const model = await client.model();
   assert.equal(model.engine, "dummy");

@@ -60,6 +60,14 @@ def read_item(item: Item, where: str = "") -> Asked:
         raise InputError(f"{where}{error}") from None
 
 
+def read_many(context: Context, questions: Iterable[str]) -> list[Asked]:
+    """Return each of ``questions`` with the one dialogue before all of them, which is read once."""
+    if isinstance(questions, str):
+        raise InputError("questions is a string, expected a list of them")
+    said = read_context(context)
+    return [read_item((question, said), f"question {number}: ") for number, question in enumerate(questions)]
+
+
 def split_messages(row: Mapping[str, Any], where: str = "") -> Mapping[str, Any]:
     """Return ``row`` with the context, and if it has no question the question too, from its chat ``messages``."""
     messages = row.get("messages")

@@ -12,7 +12,7 @@ from typing import Unpack
 
 from riseq.controls import MAX_PASSES, ControlOptions, Controls, check_count
 from riseq.core.phrases import PhraseVocabulary
-from riseq.data.dialogue import Asked, Context, Item, check_items, read_context, read_item
+from riseq.data.dialogue import Asked, Context, Item, check_items, read_item, read_many
 from riseq.engine.backends import Backend, ParallelBackend
 from riseq.engine.confidence import Calibration, read_calibration
 from riseq.engine.decisions import choose_phrases, decide, find_shift
@@ -137,11 +137,7 @@ class Simplifier:
 
         The dialogue is read once, and the questions are done together, which is faster than one by one.
         """
-        if isinstance(questions, str):
-            raise InputError("questions is a string, expected a list of them")
-        said = read_context(context)
-        asked = [read_item((question, said), f"question {number}: ") for number, question in enumerate(questions)]
-        return self._edit(asked, Controls.of(controls, **options))
+        return self._edit(read_many(context, questions), Controls.of(controls, **options))
 
     def batch(
         self, items: Iterable[Item], *, controls: Controls | None = None, **options: Unpack[ControlOptions]

@@ -24,6 +24,10 @@ _REASONS = {
 }
 
 
+_FORMS = frozenset({"body", "single", "one", "chat", "many", "candidates"})
+"""What pydantic's places have beside fields: the forms of a request."""
+
+
 class ApiError(Exception):
     """An answer that is not 2xx: its HTTP status, a word for programs and a line for people."""
 
@@ -75,9 +79,9 @@ def describe_invalid(errors: Sequence[Mapping[str, Any]]) -> ApiError:
     if first["type"] == "extra_forbidden":
         message = "there is no such field"
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    path = ""  # items[3].question for pydantic's ("body", "many", "items", 3, "question")
+    path = ""  # items[3].question for pydantic's ("body", "many", "items", 3, "one", "question")
     for part in first["loc"]:
-        if path or part not in ("body", "one", "many"):
+        if part not in _FORMS:
             path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
     return ApiError(422, "invalid", f"{path or 'the body'}: {message[:1].lower()}{message[1:]}{more}")
 

@@ -1,6 +1,6 @@
 """What goes over the wire: the models of every request and response, which the OpenAPI document is made from."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import partial
 from typing import Annotated, Any, Literal, get_type_hints
@@ -24,6 +24,14 @@ MAX_PHRASE = 200
 MAX_N_BEST = 20
 MOST_PASSES = 10
 _EXAMPLE: Any = {"question": "When was Alien released?", "context": ["Who directed Alien?"], "n_best": 3}
+_CHAT: Any = {
+    "messages": [
+        {"role": "user", "content": "Who directed Alien?"},
+        {"role": "assistant", "content": "Ridley Scott."},
+        {"role": "user", "content": "When was Alien released?"},
+    ]
+}
+_MANY: Any = {"questions": ["When was Alien released?", "How long is Alien?"], "context": ["Who directed Alien?"]}
 
 
 class TextPart(BaseModel):
@@ -111,10 +119,9 @@ def _make_field(name: str, default: Any, help: str) -> tuple[Any, Any]:
     return Annotated[kind, AfterValidator(partial(_check_control, name))], Field(**given, description=help)
 
 
-class _InDialogue(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [_EXAMPLE]})
+class _Dialogue(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
 
-    question: str = Field(min_length=1, max_length=MAX_QUESTION, description="The self-contained question.")
     context: Annotated[
         Utterances, BeforeValidator(_read_utterances, json_schema_input_type=ContextItems | str | None)
     ] = Field(
@@ -122,12 +129,42 @@ class _InDialogue(BaseModel):
         description="The dialogue before the question, oldest first: strings, chat messages (role, content), "
         "utterances (speaker, text), turns (question, answer), or pairs of strings. A string is one utterance.",
     )
+    messages: Annotated[list[Message], Field(max_length=MAX_UTTERANCES)] = Field(
+        default=[],
+        description="Instead of a context: the dialogue as chat models take it.",
+    )
 
     @model_validator(mode="before")
     @classmethod
     def _take_messages(cls, values: Any) -> Any:
-        row = split_messages(values) if isinstance(values, Mapping) else values
-        return values if row is values else {name: row[name] for name in row if name != "messages"}
+        if not isinstance(values, Mapping) or values.get("messages") is None:
+            return values
+        if values.get("context") is not None:
+            raise InputError("messages and context are both there, expected one of them")
+        return {"context" if name == "messages" else name: values[name] for name in values if name != "context"}
+
+
+_Asked = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION)]
+
+
+class _InDialogue(_Dialogue):
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+
+    question: _Asked = Field(description="The self-contained question.")
+
+
+class _InChat(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [_CHAT]})
+
+    messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_UTTERANCES)] = Field(
+        description="The dialogue as chat models take it; the last message, which is the user's, is the question."
+    )
+
+
+class _Many(_Dialogue):
+    model_config = ConfigDict(json_schema_extra={"examples": [_MANY]})
+
+    questions: list[_Asked] = Field(min_length=1, description="The self-contained questions, each after the dialogue.")
 
 
 _CONTROLS: dict[str, Any] = {
@@ -135,15 +172,43 @@ _CONTROLS: dict[str, Any] = {
 }
 _ABOUT = "A self-contained question, the dialogue before it, and how far to go."
 _Item = create_model("Item", __base__=_InDialogue, __doc__=_ABOUT, **_CONTROLS)
+_ABOUT_CHAT = "A chat whose last message is a self-contained question, and how far to go."
+_Chat = create_model("Chat", __base__=_InChat, __doc__=_ABOUT_CHAT, **_CONTROLS)
+_ABOUT_MANY = "Several self-contained questions, such as candidates to suggest, after one dialogue, and how far to go."
+_Candidates = create_model("Candidates", __base__=_Many, __doc__=_ABOUT_MANY, **_CONTROLS)
+
+
+def _read_controls(item: BaseModel) -> Controls:
+    return Controls(**{name: getattr(item, name) for name in _CONTROLS})
 
 
 def _read_item(item: _InDialogue) -> Question:
-    return Question(item.question, item.context, Controls(**{name: getattr(item, name) for name in _CONTROLS}))
+    return Question(item.question, item.context, _read_controls(item))
+
+
+def _read_chat(chat: _InChat) -> Question:
+    row = split_messages(chat.model_dump(include={"messages"}))
+    try:
+        item = _InDialogue.model_validate({name: row[name] for name in ("question", "context")})
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise InputError(f"the last message, the question: {first['msg']}") from None
+    return Question(item.question, item.context, _read_controls(chat))
+
+
+def _is_chat(body: object) -> bool:
+    return isinstance(body, Mapping) and "messages" in body and "question" not in body
+
+
+def _read_by(read: Callable[[Any], object], model: type[BaseModel]) -> GetPydanticSchema:
+    """Return what makes a field's schema that of ``model``, and its value what ``read`` makes of one."""
+    return GetPydanticSchema(lambda _, handler: no_info_after_validator_function(read, handler.generate_schema(model)))
 
 
 Item = Annotated[
-    Question,
-    GetPydanticSchema(lambda _, handler: no_info_after_validator_function(_read_item, handler.generate_schema(_Item))),
+    Annotated[Question, _read_by(_read_item, _Item), Tag("one")]
+    | Annotated[Question, _read_by(_read_chat, _Chat), Tag("chat")],
+    Discriminator(lambda body: "chat" if _is_chat(body) else "one"),
 ]
 """A question as a request has it."""
 
@@ -156,15 +221,27 @@ class Items(BaseModel):
     items: list[Item] = Field(min_length=1)
 
 
-def _count(body: object) -> str:
-    return "many" if isinstance(body, Items) or (isinstance(body, Mapping) and "items" in body) else "one"
+def _read_candidates(many: _Many) -> Items:
+    """Return the questions with the one dialogue, which the engine then reads once."""
+    controls = _read_controls(many)
+    return Items.model_construct(items=[Question(asked, many.context, controls) for asked in many.questions])
 
 
-OneOrMany = Annotated[Annotated[Item, Tag("one")] | Annotated[Items, Tag("many")], Discriminator(_count)]
+def _find_form(body: object) -> str:
+    fields = body if isinstance(body, Mapping) else ()
+    return "many" if "items" in fields else "candidates" if "questions" in fields else "single"
+
+
+OneOrMany = Annotated[
+    Annotated[Item, Tag("single")]
+    | Annotated[Items, Tag("many")]
+    | Annotated[Items, _read_by(_read_candidates, _Candidates), Tag("candidates")],
+    Discriminator(_find_form),
+]
 
 
 class SimplifyRequest(RootModel[OneOrMany]):
-    """One question, or many under ``items``."""
+    """One question, many under ``items``, or many after one dialogue under ``questions``."""
 
 
 class MentionOut(BaseModel):
