@@ -37,7 +37,7 @@ T = TypeVar("T", bound="DataclassInstance")
 Verb = Callable[..., None]
 
 VERBS = (
-    *("simplify", "explain", "serve", "predict", "reproduce", "export", "bench", "calibrate", "passes", "mcp"),
+    *("simplify", "ask", "explain", "serve", "predict", "reproduce", "export", "bench", "calibrate", "passes", "mcp"),
     *("evaluate", "vocab", "train"),
 )
 """Each is a module here, with a function of its name; ``data`` has verbs of its own."""

@@ -15,7 +15,7 @@ class DialogueWords:
     def __init__(self, context: Sequence[str]) -> None:
         """Read the utterances, oldest first."""
         self.context = context
-        self.has_answers = not all(map(_is_question, context))
+        self.has_answers = not all(map(is_question, context))
         """Whether any utterance is no question."""
         self._mentions: dict[str, Mention | None] = {}
 
@@ -117,6 +117,7 @@ def _find_names(text: str) -> Iterator[list[Word]]:
             yield list(group)
 
 
-def _is_question(utterance: str) -> bool:
+def is_question(utterance: str) -> bool:
+    """Return whether an utterance asks something, by its mark or its first word."""
     words = utterance.split(maxsplit=1)
     return "?" in utterance or not words or words[0].strip("\"'").lower() in QUESTION_STARTS

@@ -12,12 +12,13 @@ from typing import Unpack
 
 from riseq.controls import MAX_PASSES, ControlOptions, Controls, check_count
 from riseq.core.phrases import PhraseVocabulary
-from riseq.data.dialogue import Asked, Context, Item, check_items, read_item, read_many
+from riseq.data.dialogue import Asked, Context, Item, check_items, read_context, read_item, read_many
 from riseq.engine.backends import Backend, ParallelBackend
 from riseq.engine.confidence import Calibration, read_calibration
 from riseq.engine.decisions import choose_phrases, decide, find_shift
 from riseq.engine.dialogue import DialogueWords
 from riseq.engine.drafts import Draft, gather, split_batches, start
+from riseq.engine.pool import Embed, QuestionPool, Suggestion
 from riseq.engine.variants import add_variants, fall_back, pick_n_best
 from riseq.extras import needs_extra
 from riseq.hub import find_default_model, find_model
@@ -138,6 +139,31 @@ class Simplifier:
         The dialogue is read once, and the questions are done together, which is faster than one by one.
         """
         return self._edit(read_many(context, questions), Controls.of(controls, **options))
+
+    def ask(
+        self,
+        context: Context,
+        pool: QuestionPool | Iterable[str],
+        n: int = 3,
+        *,
+        embed: Embed | None = None,
+        controls: Controls | None = None,
+        **options: Unpack[ControlOptions],
+    ) -> list[Suggestion]:
+        """Return at most ``n`` questions of ``pool`` that may be asked next in a dialogue, in conversational form.
+
+        They are those that fit the dialogue best, less what it asked or answered already; there may be none. A
+        ``riseq.QuestionPool`` is read once for many dialogues. ``embed`` gives each text of a list a row of numbers, as
+        sentence encoders do; without it words decide.
+        """
+        chosen, said = Controls.of(controls, **options), read_context(context)
+        if not isinstance(pool, QuestionPool):
+            pool = QuestionPool(pool, embed)
+        elif embed is not None:
+            raise InputError("embed goes with a list of questions; a QuestionPool has its own")
+        picks = pool.pick(said, n)
+        results = self._edit(read_many(said, [pick.question for pick in picks]), chosen)
+        return [Suggestion(one, pick.score, pick.index) for one, pick in zip(results, picks, strict=True)]
 
     def batch(
         self, items: Iterable[Item], *, controls: Controls | None = None, **options: Unpack[ControlOptions]

@@ -87,6 +87,8 @@ NEVER_NAMES = _LISTS["small_words"] | _LISTS["never_names"]
 elsewhere ("It", the film), and lose the capital they had when they no longer come first."""
 _IRREGULAR = dict(pair.split(":") for pair in _LISTS["irregular"])
 NUMBERS = _LISTS["numbers"]
+GENERIC_WORDS = _LISTS["generic_words"]
+"""Content words that say nothing about what a dialogue is about."""
 _ENGLISH = (CLOSED_CLASS | QUESTION_STARTS) - _LISTS["homographs"]
 
 
