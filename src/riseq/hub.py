@@ -1,7 +1,9 @@
-"""Where models are: a folder, those that ship with riseq, or the Hugging Face hub."""
+"""Where models are, and are put: a folder, those that ship with riseq, or the Hugging Face hub."""
 
 import re
-from collections.abc import Iterable, Sequence
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -74,6 +76,61 @@ def find_pretrained(source: str | Path) -> Path:
     return folder
 
 
+def is_hub_name(name: str) -> bool:
+    """Return whether ``name`` reads as owner/name on the Hugging Face hub, and not as a path."""
+    found = _HUB_NAME.fullmatch(name)
+    return found is not None and found["name"][0] != "." and found["name"].partition("/")[0] not in _LOCAL
+
+
+def push_folder(
+    folder: Path, name: str, *, private: bool | None, token: str | None, message: str, revision: str | None
+) -> str:
+    """Upload the files of a model's folder as ``name`` on the Hugging Face hub, made if need be; return the address."""
+    if not is_hub_name(name) or "@" in name:
+        raise InputError(f"{name}: no name on the Hugging Face hub, expected owner/name")
+    with needs_extra("hub", f"{name}: a model on the Hugging Face hub"):
+        import huggingface_hub as hub
+    api = hub.HfApi(token=token)
+    with _one_line(f"{name}: cannot be put on the Hugging Face hub"):
+        where = api.create_repo(name, private=private, exist_ok=True)
+        files = list(_MODEL_FILES)
+        api.upload_folder(
+            repo_id=name, folder_path=folder, allow_patterns=files, commit_message=message, revision=revision
+        )
+    return str(where)
+
+
+@contextmanager
+def _one_line(what: str) -> Iterator[None]:
+    """Turn any error of the hub in the block into an ``InputError`` that begins with ``what``."""
+    try:
+        yield
+    # The hub, its cache and the network have dozens of kinds of failure.
+    except Exception as error:
+        reason = next((line for line in map(str.strip, str(error).splitlines()) if line), type(error).__name__)
+        raise InputError(f"{what}: {reason[:300]}") from error
+
+
+def find_other_file(folder: Path) -> Path | None:
+    """Return what is in ``folder`` beside files as a model has them; None where nothing is, or no folder."""
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    is_other = (path for path in found if not any(path.is_file() and path.match(one) for one in _MODEL_FILES))
+    return next(is_other, None)
+
+
+def find_shipped() -> dict[str, Path]:
+    """Return the folders of the shipped models that the checkout has, by name."""
+    found = {"default": find_in_checkout(_SHIPPED), "large": find_in_checkout(_LARGE)}
+    return {name: folder for name, folder in found.items() if folder is not None}
+
+
+def copy_model(source: Path, folder: Path) -> None:
+    """Copy the files of a model's folder into ``folder``, which is there: links are followed, other files left out."""
+    for pattern in _MODEL_FILES:
+        for path in source.glob(pattern):
+            shutil.copyfile(path, folder / path.name)
+
+
 def _find(name: str | Path, hub_name: re.Pattern[str], files: Sequence[str], expected: str) -> Path:
     """Return the folder of this name, else the hub's; what looks like a path is never asked of the hub."""
     if not isinstance(name, str | Path):
@@ -101,13 +158,8 @@ def _find(name: str | Path, hub_name: re.Pattern[str], files: Sequence[str], exp
 def _fetch(name: str, revision: str | None, files: Sequence[str]) -> Path:
     with needs_extra("hub", f"{name}: no such folder; a model from the Hugging Face hub"):
         import huggingface_hub as hub
-    try:
+    with _one_line(f"{name}: no such folder, and not to be had from the Hugging Face hub"):
         return Path(hub.snapshot_download(name, revision=revision, allow_patterns=list(files)))
-    # The hub, its cache and the network have dozens of kinds of failure; all of them mean that there is no model.
-    except Exception as error:
-        reason = next((line for line in map(str.strip, str(error).splitlines()) if line), type(error).__name__)
-        missing = f"{name}: no such folder, and not to be had from the Hugging Face hub"
-        raise InputError(f"{missing}: {reason[:300]}") from error
 
 
 def check_files(folder: Path, names: Iterable[str], expected: str) -> None:

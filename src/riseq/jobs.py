@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ class OtherSettings(InputError):
 
 
 _FIRST = "riseq"
+_CARD, _METADATA = "README.md", re.compile(rb"\A---\r?\n.*?^---\r?\n", re.DOTALL | re.MULTILINE)
 _ROW = "row"
 
 
@@ -140,7 +142,10 @@ def digest(path: Path) -> str | None:
     total = hashlib.sha256()
     for one in files:
         with one.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
+            # The metadata of a model's card are made from the rest, and change nothing that is computed.
+            bare = _METADATA.sub(b"", file.read()) if one.name == _CARD else None
+            found = hashlib.file_digest(file, "sha256") if bare is None else hashlib.sha256(bare)
+            content = found.hexdigest()
         total.update(f"{one.relative_to(path)}:{content}\n".encode(errors="surrogateescape"))
     return total.hexdigest()[:16]
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from riseq.cli import FAILED, LimitOption, notify, option
-from riseq.hub import find_in_checkout
+from riseq.hub import find_in_checkout, find_shipped
 from riseq.types import InputError, suggest
 
 
@@ -21,6 +21,7 @@ def reproduce(
     runs: Annotated[Path, option("--runs FOLDER", "With --speed: where trained models are.")] = Path("runs"),
     recipes: Annotated[Path | None, option("--recipes FOLDER", "With --retrain.")] = None,
     change: Annotated[list[str] | None, option("--set NAME=VALUE", "Over all recipes; SYSTEM:NAME=VALUE: one.")] = None,
+    cards: Annotated[bool, option("--cards", "Also refresh the metadata of the shipped models' cards.")] = False,
     limit: LimitOption = None,
 ) -> None:
     """Make the paper's tables and figures, next to ours.
@@ -33,6 +34,9 @@ def reproduce(
     and FOLDER/predictions; rise-small and rise-large without the teachers of
     the committed report (benchmarks/train_models.sh). What was stopped continues.
 
+    [bold]--cards[/] writes the scores, data and licence of models/default and models/large
+    into the metadata of their cards, which the Hugging Face hub reads.
+
     \b
     [bold]Examples[/]
       riseq reproduce --out report
@@ -41,6 +45,7 @@ def reproduce(
       riseq reproduce --retrain --out again --set device=cuda --set querysim:backbone=gpt2
     """
     from riseq.data.dataset import load_dataset
+    from riseq.reproduce.cards import refresh_cards
     from riseq.reproduce.plan import PLAN, RETRAINED, RUNS, UNSEEN, plan_steps, run_steps
     from riseq.reproduce.report import build_report, measure_speeds, write_compact, write_joined, write_report
     from riseq.reproduce.scoreboard import Scoreboard, shown_path
@@ -50,6 +55,8 @@ def reproduce(
     unknown = next((name for name in systems or [] if name not in names), None)
     if unknown is not None:
         raise InputError(f"no system of the report is called {unknown!r}; {suggest(unknown, names)}")
+    if cards and (limit or retrain):
+        raise InputError("--cards goes with the committed predictions and all rows, not with --retrain or --limit")
     chosen = [one for one in PLAN if not systems or one.name in systems]
     failed = 0
     if retrain:
@@ -70,6 +77,9 @@ def reproduce(
     page = write_report(report, out)
     if compact is not None:
         notify(f"wrote {write_compact(report, compact)}")
+    if cards:
+        for card in refresh_cards(board, find_shipped()):
+            notify(f"wrote {card}")
     if not only:
         write_joined(board, out / "outputs")
     notify(f"wrote {page}")

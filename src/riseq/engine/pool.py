@@ -130,8 +130,9 @@ class QuestionPool:
         turns = np.cumsum([0, *map(_opens_subject, reversed(said))])[:-1]
         fading = FADE ** turns[::-1].astype(np.float64)
         topic = _normalise(fading @ self._read_vectors(said)) if said else np.zeros(self._vectors.shape[1])
-        near: Floats = np.maximum(self._vectors @ topic, 0)
-        return (scores / max(scores.max(), 1e-9) + near) / 2
+        near = np.maximum(self._vectors @ topic, 0)
+        both: Floats = (scores / max(scores.max(), 1e-9) + near) / 2
+        return both
 
     def _read_vectors(self, texts: Sequence[str]) -> Floats:
         assert self._embed is not None

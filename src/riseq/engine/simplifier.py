@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Unpack
 
 from riseq.controls import MAX_PASSES, ControlOptions, Controls, check_count
@@ -21,8 +22,9 @@ from riseq.engine.drafts import Draft, gather, split_batches, start
 from riseq.engine.pool import Embed, QuestionPool, Suggestion
 from riseq.engine.variants import add_variants, fall_back, pick_n_best
 from riseq.extras import needs_extra
-from riseq.hub import find_default_model, find_model
-from riseq.model.folder import is_exported, load_exported, read_window
+from riseq.hub import find_default_model, find_model, is_hub_name, push_folder
+from riseq.model.card import EXAMPLES, has_metadata, make_metadata, replace_metadata
+from riseq.model.folder import LAYOUT, is_exported, load_exported, read_json, read_window, save_folder
 from riseq.model.inputs import PAPER_WINDOW, Condition, ContextWindow
 from riseq.text.pieces import Pieces
 from riseq.types import InputError, Simplification
@@ -95,6 +97,73 @@ class Simplifier:
         calibration = read_calibration(found) if calibrated else None
         network, window = TorchBackend(checkpoint.network, pick_device()), read_window(checkpoint.facts)
         return cls(network, checkpoint.pieces, checkpoint.phrases, max_passes, calibration, found, window)
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        name_or_path: str | Path,
+        *,
+        revision: str | None = None,
+        threads: int | None = None,
+        max_passes: int = MAX_PASSES,
+        calibrated: bool = True,
+    ) -> Simplifier:
+        """Return the engine for a model, as ``load`` does, by the name that users of Hugging Face's libraries know.
+
+        ``revision`` is a branch, a tag or a commit of a model on the hub.
+        """
+        if revision is not None:
+            if Path(name_or_path).exists() or not is_hub_name(str(name_or_path)):
+                raise InputError(f"{name_or_path}: revision goes with a model on the Hugging Face hub (owner/name)")
+            name_or_path = f"{name_or_path}@{revision}"
+        return cls.load(name_or_path, threads=threads, max_passes=max_passes, calibrated=calibrated)
+
+    def save_pretrained(self, folder: str | Path) -> Path:
+        """Write the model's folder, card included, to ``folder`` and return it; ``from_pretrained`` takes it again.
+
+        It appears whole or not at all. A card without metadata gets them.
+        """
+        save_folder(self._find_folder(), Path(folder), self.write_card(Path(folder).resolve().name))
+        return Path(folder)
+
+    def push_to_hub(
+        self,
+        name: str,
+        *,
+        private: bool | None = None,
+        token: str | None = None,
+        commit_message: str = "Upload a riseq model",
+        revision: str | None = None,
+    ) -> str:
+        """Upload the model, card included, to the Hugging Face hub as ``name`` (owner/name), and return its address.
+
+        The repository is made if there is none, ``private`` or not; ``token`` is by default the one you logged in with.
+        """
+        model = self._find_folder()
+        with TemporaryDirectory() as work:
+            folder = Path(work, "model")
+            save_folder(model, folder, self.write_card(name.rpartition("/")[2]))
+            return push_folder(folder, name, private=private, token=token, message=commit_message, revision=revision)
+
+    def write_card(
+        self, name: str, scores: Mapping[str, Mapping[str, float]] | None = None, refresh: bool = False
+    ) -> str:
+        """Return the model's card with metadata; those it has are kept, unless they are to ``refresh``.
+
+        ``name`` is what they call the model, and ``scores`` are by set what its config does not know.
+        """
+        folder = self._find_folder()
+        path = folder / LAYOUT.card
+        card = path.read_text(encoding="utf-8") if path.is_file() else ""
+        if has_metadata(card) and not refresh:
+            return card
+        shown = [(context, question, self(question, context).text) for context, question in EXAMPLES]
+        return replace_metadata(card, make_metadata(read_json(folder / LAYOUT.config), name, scores, shown))
+
+    def _find_folder(self) -> Path:
+        if self.model is None:
+            raise InputError("this Simplifier was put together by hand, expected one from the folder of a model")
+        return self.model
 
     def __repr__(self) -> str:
         return f"Simplifier(model={str(self.model) if self.model else None!r}, backend={self.backend!r})"

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from riseq.core.phrases import PhraseVocabulary
-from riseq.files import write_json, write_text
-from riseq.hub import MODEL_FOLDER, check_files
+from riseq.files import make_folder, write_json, write_text
+from riseq.hub import MODEL_FOLDER, check_files, copy_model, find_other_file
 from riseq.model.inputs import ContextWindow
 from riseq.text.pieces import Pieces
 from riseq.types import InputError
@@ -91,6 +91,25 @@ def write_facts(folder: Path, config: Mapping[str, Any], card: str) -> None:
     """Write a model's config and card into its folder."""
     write_json(folder / LAYOUT.config, config)
     write_text(folder / LAYOUT.card, card)
+
+
+def save_folder(source: Path, folder: Path, card: str) -> None:
+    """Copy the model in ``source`` to ``folder``, with ``card``: whole or not at all.
+
+    ``folder`` is new or empty, or has a model, whose place it takes.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file, expected a folder to write")
+    if other := find_other_file(folder):
+        raise InputError(f"{folder}: has {other.name}, which is no file of a model; expected a new or empty folder")
+    if folder.is_dir() and any(folder.iterdir()):
+        read_config(folder, {})  # raises for another library's model
+    if folder.exists() and folder.samefile(source):
+        write_text(folder / LAYOUT.card, card)
+        return
+    with make_folder(folder) as work:
+        copy_model(source, work)
+        write_text(work / LAYOUT.card, card)
 
 
 @dataclass(frozen=True, slots=True)

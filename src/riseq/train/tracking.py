@@ -19,6 +19,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from riseq.files import make_folder, recover_folder, write_json, write_text
+from riseq.model.card import SHARED_ALIKE, make_metadata, name_licences, replace_metadata
 from riseq.terminal.results import SCORE_TITLES, score_digits
 from riseq.train.optimiser import Average, load_optimiser, optimiser_tensors
 from riseq.train.settings import TrainSettings
@@ -229,23 +230,12 @@ def add_facts(path: Path, facts: Mapping[str, Any]) -> None:
     write_json(path, config)
 
 
-LICENCES = {
-    "canard": "CANARD, CC BY-SA 4.0",
-    "qrecc": "QReCC, CC BY-SA 3.0",
-    "gecor": "GECOR-CamRest, CC BY 4.0",
-    "followup": "FollowUp, Apache-2.0",
-    "coqar": "CoQAR annotations, CC BY-SA 4.0",
-    "everyday": "everyday dialogues (synthetic), CC BY 4.0",
-}
-SHARED_ALIKE = "CC BY-SA"
-
-
 def write_card(task: Task, facts: Mapping[str, Any]) -> str:
-    """Return the model card of a task's model as Markdown."""
+    """Return the model card of a task's model as Markdown, with metadata for the Hugging Face hub at its top."""
     settings = facts["settings"]
     everyday, conditioned = settings.get("everyday", ()), settings.get("with_truth", ())
     learnt, chosen_by = [*settings["train"], *conditioned, *everyday], settings["dev"][0]
-    found = [text for key, text in LICENCES.items() if any(key in name for name in [*learnt, *settings["dev"]])]
+    found = name_licences(settings)
     licences = "; ".join(found) or "those of the named files"
     shared = " The model is shared alike: CC BY-SA 4.0." if any(SHARED_ALIKE in text for text in found) else ""
     trained_on = ", ".join(f"`{name}`" for name in learnt)
@@ -254,7 +244,7 @@ def write_card(task: Task, facts: Mapping[str, Any]) -> str:
     for name, scores in facts["scores"].items():
         numbers = (f"{scores[key]:{score_digits(key)}}" for key in SCORE_TITLES)
         rows += f"| {name} | {int(scores['n'])} | {' | '.join(numbers)} |\n"
-    return f"""# {task.title}
+    body = f"""# {task.title}
 
 {task.about}
 
@@ -269,3 +259,4 @@ def write_card(task: Task, facts: Mapping[str, Any]) -> str:
 {rows}
 Scores are in the paper's form: lower-cased word pieces cut to 30, COCO-caption metrics, percent but CIDEr.
 """
+    return replace_metadata(body, make_metadata(facts))

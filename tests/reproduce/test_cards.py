@@ -1,0 +1,50 @@
+"""The metadata of shipped cards, refreshed from saved outputs."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from riseq.cli import main
+from riseq.jobs import digest
+from tiny_model import export_tiny
+from tiny_report import TEST, UNSEEN, make_store, write_data
+
+hub = pytest.importorskip("huggingface_hub")
+
+
+@pytest.fixture
+def model(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A current folder with data and saved outputs, and one shipped model."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RISEQ_DATA", str(write_data(tmp_path / "data")))
+    make_store(tmp_path / "benchmarks" / "predictions", tmp_path / "data")
+    folder = Path(shutil.copytree(export_tiny(tmp_path_factory.getbasetemp(), "bert", "int8")[1], tmp_path / "model"))
+    (folder / "README.md").write_text("# Ours\n\nText.\n", encoding="utf-8")
+    monkeypatch.setattr("riseq.cli.reproduce.find_shipped", lambda: {"default": folder})
+    return folder
+
+
+def test_cards_get_the_scores_of_saved_outputs_and_keep_their_text(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = digest(model)
+    for _ in range(2):  # the second time it replaces what the first wrote
+        assert main(["reproduce", "--out", "report", "--only", "table1", "--cards"]) == 0
+        assert f"wrote {model / 'README.md'}" in capsys.readouterr().err
+        card = hub.ModelCard.load(model / "README.md")
+        assert card.text == "# Ours\n\nText.\n"
+        assert card.data.model_name == "riseq-default"
+        assert {TEST, UNSEEN} <= {one.dataset_name for one in card.data.eval_results}
+    # Saved outputs know their model by its fingerprint, in which metadata do not count; its text does.
+    assert digest(model) == before
+    (model / "README.md").write_text("# Theirs\n", encoding="utf-8")
+    assert digest(model) != before
+
+
+def test_cards_are_not_made_from_a_part(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "--out", "report", "--cards", "--limit", "2"]) == 2
+    assert "--cards goes with the committed predictions and all rows" in capsys.readouterr().err
+    assert (model / "README.md").read_text(encoding="utf-8") == "# Ours\n\nText.\n"
