@@ -5,6 +5,7 @@ FROM python:3.12-slim AS build
 WORKDIR /checkout
 COPY pyproject.toml README.md LICENSE ./
 COPY src src
+COPY examples/dialogues.jsonl examples/
 COPY models/default models/default
 RUN python -m venv /opt/riseq && /opt/riseq/bin/pip install --no-cache-dir --disable-pip-version-check '.[serve]'
 
