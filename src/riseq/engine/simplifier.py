@@ -113,7 +113,7 @@ class Simplifier:
         ``revision`` is a branch, a tag or a commit of a model on the hub.
         """
         if revision is not None:
-            if Path(name_or_path).exists() or not is_hub_name(str(name_or_path)):
+            if not is_hub_name(str(name_or_path)) or Path(name_or_path).exists():
                 raise InputError(f"{name_or_path}: revision goes with a model on the Hugging Face hub (owner/name)")
             name_or_path = f"{name_or_path}@{revision}"
         return cls.load(name_or_path, threads=threads, max_passes=max_passes, calibrated=calibrated)
@@ -205,7 +205,7 @@ class Simplifier:
     ) -> list[Simplification]:
         """Return the conversational form of each of ``questions`` after one dialogue, in order: what to suggest next.
 
-        The dialogue is read once, and the questions are done together, which is faster than one by one.
+        The dialogue is read once, and the questions are answered in one batch.
         """
         return self._edit(read_many(context, questions), Controls.of(controls, **options))
 
