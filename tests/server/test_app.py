@@ -70,22 +70,6 @@ def test_many_are_answered_in_order_and_a_bad_one_fails_alone() -> None:
     run(test())
 
 
-def test_questions_after_one_dialogue_are_answered_in_one_batch_and_a_bad_one_fails_alone() -> None:
-    async def test() -> None:
-        engine = RecordingEngine()
-        async with open_app(engine) as (client, _):
-            engine.batches.clear()
-            questions = [ALIEN["question"], "Fine?", "Is Alien good?"]
-            answer = await client.post(PATH, json={"context": ALIEN["context"], "questions": questions})
-            assert [one["text"] for one in answer.json()["results"]] == [ANSWER, "Fine?", "Is it good?"]
-            assert sorted(map(len, engine.batches)) == [3]
-            answer = await client.post(PATH, json={"questions": [f"A {POISON}?", "Fine?"]})
-            bad, fine = answer.json()["results"]
-            assert (bad["error"]["code"], fine["text"]) == ("failed", "Fine?")
-
-    run(test())
-
-
 @pytest.mark.parametrize(
     ("body", "said"),
     [
