@@ -14,14 +14,9 @@ def test_questions_after_one_dialogue_are_answered_in_one_batch_and_a_bad_one_fa
         async with open_app(engine) as (client, _):
             engine.batches.clear()
             questions = ["When was Alien released?", "Fine?", "Is Alien good?"]
-            answer = await client.post(
-                "/v1/simplify", json={"context": ["Who directed Alien?"], "questions": questions}
-            )
-            assert [one["text"] for one in answer.json()["results"]] == [
-                "When was it released?",
-                "Fine?",
-                "Is it good?",
-            ]
+            body = {"context": ["Who directed Alien?"], "questions": questions}
+            results = (await client.post("/v1/simplify", json=body)).json()["results"]
+            assert [one["text"] for one in results] == ["When was it released?", "Fine?", "Is it good?"]
             assert sorted(map(len, engine.batches)) == [3]
             answer = await client.post("/v1/simplify", json={"questions": [f"A {POISON}?", "Fine?"]})
             bad, fine = answer.json()["results"]
