@@ -8,11 +8,10 @@ const list = byId("models");
 
 let choices = [];
 const chosen = new Set();
-/** The question on show: {request, answer, key}; null where there is none. */
+/** The question on show: {request, answer}; null where there is none. */
 let asked = null;
-/** What each one said last, by name: {key, answer} or {key, failure}. */
+/** What each one was asked last, by name, and what it said: {body, control, answer or failure}. */
 const said = new Map();
-let control = new AbortController();
 let timer = 0;
 let toAnnounce = null;
 
@@ -29,11 +28,19 @@ export function setModels(models) {
 export function followModels({ kind, answer, request }) {
   clearTimeout(timer);
   if (kind === "loading") return; // the last answers stay until there is a new one
-  control.abort();
-  control = new AbortController();
-  asked = kind === "done" ? { answer, request, key: JSON.stringify(request) } : null;
+  asked = kind === "done" ? { answer, request } : null;
+  for (const choice of choices) {
+    const found = said.get(choice.name);
+    if (found && (!asked || found.body !== writeBody(choice))) found.control.abort();
+  }
   draw();
   if (asked) timer = setTimeout(askAll, STILL_MS);
+}
+
+/** Return the body of the request to one of the choices; a system takes no controls. */
+function writeBody({ name, kind }) {
+  const { question, context, strength, protect } = asked.request;
+  return JSON.stringify({ question, context, ...(kind === "model" ? { strength, protect } : {}), model: name });
 }
 
 function makePick({ name, about }) {
@@ -41,7 +48,7 @@ function makePick({ name, about }) {
     if (!chosen.delete(name)) chosen.add(name);
     button.setAttribute("aria-pressed", String(chosen.has(name)));
     if (chosen.has(name)) {
-      said.delete(name); // one that failed is tried again
+      if (said.get(name)?.failure) said.delete(name); // it is tried again
       toAnnounce = name;
       askAll();
     }
@@ -55,67 +62,68 @@ function makePick({ name, about }) {
 
 function askAll() {
   if (!asked) return;
-  for (const choice of choices)
-    if (chosen.has(choice.name) && said.get(choice.name)?.key !== asked.key) ask(choice, asked, control.signal);
+  for (const choice of choices.filter(({ name }) => chosen.has(name))) {
+    const found = said.get(choice.name);
+    if (found?.body !== writeBody(choice) || found.control.signal.aborted) ask(choice.name, writeBody(choice));
+  }
 }
 
-async function ask({ name, kind }, { request, key }, signal) {
-  const { question, context, strength, protect } = request;
-  // A system takes no controls.
-  const controls = kind === "model" ? { strength, protect } : {};
-  const pending = { key };
-  said.set(name, pending);
+async function ask(name, body) {
+  const found = { body, control: new AbortController() };
+  said.set(name, found);
   try {
-    pending.answer = await simplify({ question, context, ...controls, model: name }, signal);
+    found.answer = await simplify(JSON.parse(body), found.control.signal);
   } catch (failure) {
-    // One that was called off is asked again with what is written now.
-    if (signal.aborted) pending.key = null;
-    else pending.failure = failure;
+    if (found.control.signal.aborted) return;
+    found.failure = failure;
   }
-  if (toAnnounce === name && pending.answer) {
-    byId("live").textContent = `${name}: ${pending.answer.text}`;
+  if (toAnnounce === name && found.answer) {
+    byId("live").textContent = `${name}: ${found.answer.text}`;
     toAnnounce = null;
   }
   draw();
 }
 
 function draw() {
-  const own = choices.find((one) => one.at_work);
   if (!asked) return list.replaceChildren();
-  const rows = choices.filter(({ name }) => chosen.has(name)).map(({ name }) => makeRow(name, said.get(name)));
-  if (own && rows.length) rows.unshift(makeRow(own.name, asked, true));
+  const rows = choices.filter(({ name }) => chosen.has(name)).map(makeRow);
+  const own = choices.find((one) => one.at_work);
+  if (own && rows.length) rows.unshift(writeRow(own.name, asked.answer, "at work"));
   return list.replaceChildren(...rows.map((row) => make("li", {}, row)));
 }
 
-function makeRow(name, found, isOwn = false) {
-  const { answer, failure } = found?.key === asked.key ? found : {};
-  const state = answer ? "done" : failure ? "failed" : "waiting";
-  const text = answer ? markAdded(answer.text) : [failure ? `No answer: ${failure.message}` : "Asking…"];
-  const badge = answer ? describe(answer.text, isOwn) : null;
-  const sure = typeof answer?.confidence === "number" && answer.text !== asked.request.question;
+function makeRow(choice) {
+  const found = said.get(choice.name);
+  const { answer, failure } = found?.body === writeBody(choice) ? found : {};
+  if (!answer) return writeWaiting(choice.name, failure);
+  const isOrigin = answer.text === asked.request.question;
+  const badge = answer.text === asked.answer.text ? "the same" : isOrigin ? "the question itself" : null;
+  return writeRow(choice.name, answer, badge);
+}
+
+function writeWaiting(name, failure) {
   return make(
     "div",
-    { class: "form compared", "data-state": state, "data-name": name },
+    { class: "form compared", "data-state": failure ? "failed" : "waiting", "data-name": name },
+    make("span", { class: "compared-name" }, name),
+    make("span", { class: "form-text" }, failure ? `No answer: ${failure.message}` : "Asking…"),
+  );
+}
+
+function writeRow(name, { text, confidence }, badge) {
+  const { question } = asked.request;
+  const pieces = splitAdded(question, text).map(({ piece, added }) => (added ? make("mark", {}, piece) : piece));
+  const isSure = typeof confidence === "number" && text !== question;
+  return make(
+    "div",
+    { class: "form compared", "data-state": "done", "data-name": name },
     make("span", { class: "compared-name" }, name),
     make(
       "span",
       { class: "form-text" },
-      make("span", { dir: "auto" }, ...text),
+      make("span", { dir: "auto" }, ...pieces),
       badge && make("span", { class: "badge" }, badge),
     ),
-    sure
-      ? make("span", { class: "form-share", title: "Confidence" }, percent(answer.confidence), meter(answer.confidence))
-      : null,
+    isSure ? make("span", { class: "form-share", title: "Confidence" }, percent(confidence), meter(confidence)) : null,
   );
-}
-
-function markAdded(text) {
-  const pieces = splitAdded(asked.request.question, text);
-  return pieces.map(({ piece, added }) => (added ? make("mark", {}, piece) : piece));
-}
-
-function describe(text, isOwn) {
-  if (isOwn) return "at work";
-  if (text === asked.answer.text) return "the same";
-  return text === asked.request.question ? "the question itself" : null;
 }
