@@ -44,6 +44,8 @@ def test_a_question_is_answered_an_edit_lights_up_its_mention_and_others_stand_b
     page.locator("#passes .edit").first.hover()
     expect(page.locator("#tip")).to_be_visible()
     expect(page.locator(".turn mark")).to_have_text("Christopher Nolan")
+    # What lies over the turn hides nothing of it.
+    expect(page.locator(".turn .mention")).to_have_css("background-color", "rgba(0, 0, 0, 0)")
     page.get_by_role("button", name="origin", exact=True).click()
     expect(page.locator("#models [data-name=origin]")).to_contain_text(OSCAR)
     page.locator("#strength").fill("0")
