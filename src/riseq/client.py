@@ -71,13 +71,15 @@ class _Requests(Generic[Transport]):
         address: str = ADDRESS,
         *,
         api_key: str | None = None,
+        model: str | None = None,
         timeout: float = 60.0,
         retries: Retries = Retries(),  # noqa: B008 - frozen
         transport: Transport | None = None,
     ) -> None:
+        """Connect to ``address``; ``model``, a name of its ``/v1/models``, answers instead of the model at work."""
         headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
         self._http = self._connect(base_url=address, headers=headers, timeout=timeout, transport=transport)
-        self._retries = retries
+        self._retries, self._model = retries, model
 
     async def _send(self, method: str, path: str, body: object = None) -> dict[str, Any]:
         for tried in range(self._retries.count):
@@ -91,14 +93,18 @@ class _Requests(Generic[Transport]):
         return _read_answer(await _settle(self._http.request(method, path, json=body)))
 
     async def _simplify(self, asked: Asked, controls: Controls) -> Simplification:
-        return Simplification.from_dict(await self._send("POST", "/v1/simplify", _write_item(asked, controls)))
+        return Simplification.from_dict(await self._send("POST", "/v1/simplify", self._write_item(asked, controls)))
 
     async def _simplify_many(self, chunk: list[Asked], controls: Controls) -> list[Simplification | FailedItem]:
-        body = {"items": [_write_item(asked, controls) for asked in chunk]}
+        body = {"items": [self._write_item(asked, controls) for asked in chunk]}
         results = (await self._send("POST", "/v1/simplify", body))["results"]
         if len(results) != len(chunk):
             raise ServerError(200, "count", f"{len(results)} results for {len(chunk)} questions")
         return [_read_result(one) for one in results]
+
+    def _write_item(self, asked: Asked, controls: Controls) -> dict[str, Any]:
+        named = {} if self._model is None else {"model": self._model}
+        return {"question": asked[0], "context": list(asked[1]), **controls.to_dict(), **named}
 
     async def _is_ready(self) -> bool:
         with suppress(httpx.TransportError):
@@ -204,10 +210,6 @@ def _read_chunks(items: Iterable[Item]) -> Iterator[list[Asked]]:
     check_items(items)
     asked = (read_item(item, f"item {index}: ") for index, item in enumerate(items))
     return iter(lambda: list(islice(asked, CHUNK)), [])
-
-
-def _write_item(asked: Asked, controls: Controls) -> dict[str, Any]:
-    return {"question": asked[0], "context": list(asked[1]), **controls.to_dict()}
 
 
 def _read_result(values: dict[str, Any]) -> Simplification | FailedItem:

@@ -35,7 +35,7 @@ def test_the_committed_document_is_the_codes(root: Path) -> None:
 def test_the_server_keeps_to_its_document(case: schemathesis.Case[Any], address: str) -> None:
     response = case.call(base_url=address)
     # What JSON Schema cannot say: a protected phrase must have a word, which blanks and control characters are not, and
-    # so must a name that has a pronoun.
-    told = (b"protect[", b"pronouns has")
+    # so must a name that has a pronoun; a model must be one that is there.
+    told = (b"protect[", b"pronouns has", b"no such model here")
     wordless = response.status_code == 422 and any(words in response.content for words in told)
     case.validate_response(response, excluded_checks=[positive_data_acceptance] if wordless else [])

@@ -43,7 +43,7 @@ def test_one_and_many_are_told_apart_by_their_fields() -> None:
 
 def test_every_control_is_a_field_with_its_default_and_help() -> None:
     properties = SimplifyRequest.model_json_schema()["$defs"]["Item"]["properties"]
-    assert list(properties) == ["question", "context", *(one.name for one in fields(Controls))]
+    assert list(properties) == ["question", "context", "model", *(one.name for one in fields(Controls))]
     for one in fields(Controls):
         assert properties[one.name]["description"] == one.metadata["help"]
         assert properties[one.name].get("default", ()) == one.default

@@ -60,6 +60,15 @@ def test_the_question_has_the_answer_that_is_shown(page: str, address: str) -> N
     assert answer == loosen(shown)
 
 
+def test_the_models_are_those_that_are_listed(page: str) -> None:
+    shown = json.loads(find(page, "json")[1])
+    with run_server(SimplifierEngine(None, threads=1)) as address, httpx.Client(base_url=address) as client:
+        listed = client.get("/v1/models").json()["models"]
+    installed = {one["name"] for one in listed}
+    assert listed == [one for one in shown["models"] if one["name"] in installed]
+    assert {"default", "origin"} <= installed
+
+
 def test_the_clients_snippet_runs(page: str, address: str) -> None:
     code = find(page, "python")[0].replace(ADDRESS, address)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)

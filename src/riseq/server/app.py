@@ -19,11 +19,13 @@ from riseq.server import schemas
 from riseq.server.batcher import Batcher
 from riseq.server.engines import Engine, Question
 from riseq.server.errors import ApiError, add_handlers, describe_crash, document_errors
+from riseq.server.links import read_links
 from riseq.server.middleware import CLIENT_GONE, RequestMiddleware
+from riseq.server.models import Models, find_others
 from riseq.server.monitoring import CONTENT_TYPE, Metrics, Readiness
 from riseq.server.openapi import write_page
 from riseq.server.settings import Settings
-from riseq.types import Simplification
+from riseq.types import InputError, Simplification
 
 log = logging.getLogger("riseq.server")
 STATIC = Path(__file__).parent / "static"
@@ -33,7 +35,8 @@ Outcomes = list[Simplification | ApiError]
 def create_app(settings: Settings, engine: Engine) -> FastAPI:
     """Return the app that serves ``engine``; its batcher works between start-up and shut-down."""
     metrics = Metrics(engine.info)
-    batcher = Batcher(engine, settings, metrics)
+    models = Models(engine, find_others(settings, engine.info.name) if settings.compare else ())
+    batcher = Batcher(models, settings, metrics)
     readiness = Readiness(batcher, settings.ready_s)
 
     @asynccontextmanager
@@ -55,7 +58,7 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.batcher = batcher
-    _add_api(app, settings, batcher)
+    _add_api(app, settings, batcher, models)
     _add_monitoring(app, batcher, readiness, metrics)
     _add_pages(app)
     add_handlers(app)
@@ -78,7 +81,7 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     return app
 
 
-def _add_api(app: FastAPI, settings: Settings, batcher: Batcher) -> None:
+def _add_api(app: FastAPI, settings: Settings, batcher: Batcher, models: Models) -> None:
     @app.post(
         "/v1/simplify",
         summary="Make one question conversational, or many",
@@ -88,7 +91,8 @@ def _add_api(app: FastAPI, settings: Settings, batcher: Batcher) -> None:
     async def simplify(body: schemas.SimplifyRequest, request: Request) -> Response:
         """Answer a question with a result, and many with one result or failure each, in their order."""
         questions = body.root.items if isinstance(body.root, schemas.Items) else [body.root]
-        outcomes = await _answer(questions, request, settings, batcher)
+        _check_models(body.root, models)
+        outcomes = await _answer(questions, request, settings, batcher, models)
         if isinstance(body.root, Question) and isinstance(outcomes[0], ApiError):
             raise outcomes[0]
         request_id = request.state.request_id
@@ -100,7 +104,23 @@ def _add_api(app: FastAPI, settings: Settings, batcher: Batcher) -> None:
         """Tell what is at work."""
         most = {"max_items": settings.max_items, "max_body_bytes": settings.max_body_bytes}
         limits = schemas.Limits(**most, timeout_seconds=settings.timeout_s)
-        return schemas.ModelOut(**asdict(batcher.engine.info), riseq=__version__, limits=limits)
+        return schemas.ModelOut(**asdict(models.info), riseq=__version__, links=read_links(), limits=limits)
+
+    @app.get("/v1/models", summary="What a request may name as its model", responses=document_errors(401))
+    async def list_models() -> schemas.ModelsOut:
+        """Tell what can answer."""
+        return schemas.ModelsOut(
+            models=[
+                schemas.ChoiceOut(
+                    name=one.name,
+                    kind=one.kind,
+                    about=one.about,
+                    at_work=one.name == models.info.name,
+                    loaded=one.engine is not None,
+                )
+                for one in models.choices.values()
+            ]
+        )
 
 
 def _add_monitoring(app: FastAPI, batcher: Batcher, readiness: Readiness, counts: Metrics) -> None:
@@ -144,13 +164,45 @@ def _add_pages(app: FastAPI) -> None:
     app.mount("/static", StaticFiles(directory=STATIC, check_dir=False), name="static")
 
 
-async def _answer(questions: Sequence[Question], request: Request, settings: Settings, batcher: Batcher) -> Outcomes:
+def _check_models(asked: Question | schemas.Items, models: Models) -> None:
+    """Raise where a question names something that cannot answer it."""
+    try:
+        if isinstance(asked, Question):
+            models.check(asked)
+        else:
+            for index, question in enumerate(asked.items):
+                models.check(question, f"items[{index}].")
+    except InputError as error:
+        raise ApiError(422, "invalid", str(error)) from None
+
+
+async def _load(name: str, models: Models, seconds: float) -> None:
+    """Wait until the model called ``name`` is loaded, off the event loop and off the workers that answer others."""
+    loading = asyncio.create_task(asyncio.to_thread(models.load, name))
+    # Where nobody waits for it any more it is loaded all the same, for the next one; a failure is told to the next.
+    loading.add_done_callback(lambda done: done.cancelled() or done.exception())
+    try:
+        await asyncio.wait_for(asyncio.shield(loading), seconds)
+    except TimeoutError:
+        message = f"the model {name!r} was not loaded within {seconds:g} s; try again later"
+        raise ApiError(408, "deadline", message) from None
+    except Exception as error:
+        log.error("the model %r could not be loaded: %s", name, describe_crash(error, with_text=True))
+        message = f"the model {name!r} could not be loaded; the server's log says more"
+        raise ApiError(500, "failed", message) from error
+
+
+async def _answer(
+    questions: Sequence[Question], request: Request, settings: Settings, batcher: Batcher, models: Models
+) -> Outcomes:
     """Return the result or failure of each question; a client that goes away takes its questions with it."""
     count, request_id = len(questions), request.state.request_id
     request.state.items = count
     if count > settings.max_items:
         message = f"the request has {count:,} items, expected at most {settings.max_items:,}"
         raise ApiError(413, "too_many_items", message)
+    for name in models.find_missing(questions):
+        await _load(name, models, settings.timeout_s)
     futures = batcher.submit(questions)
     try:
         outcomes = await _wait(futures, request, settings.timeout_s)

@@ -22,6 +22,7 @@ MAX_UTTERANCE = 100_000  # characters; the last few hundred words count
 MAX_PROTECTED = 100
 MAX_PHRASE = 200
 MAX_N_BEST = 20
+MAX_NAME = 100
 MOST_PASSES = 10
 _EXAMPLE: Any = {"question": "When was Alien released?", "context": ["Who directed Alien?"], "n_best": 3}
 
@@ -122,6 +123,10 @@ class _InDialogue(BaseModel):
         description="The dialogue before the question, oldest first: strings, chat messages (role, content), "
         "utterances (speaker, text), turns (question, answer), or pairs of strings. A string is one utterance.",
     )
+    model: Annotated[str, Field(min_length=1, max_length=MAX_NAME)] | None = Field(
+        default=None,
+        description="What is to answer, by its name in GET /v1/models; without it the model at work.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -138,7 +143,8 @@ _Item = create_model("Item", __base__=_InDialogue, __doc__=_ABOUT, **_CONTROLS)
 
 
 def _read_item(item: _InDialogue) -> Question:
-    return Question(item.question, item.context, Controls(**{name: getattr(item, name) for name in _CONTROLS}))
+    controls = Controls(**{name: getattr(item, name) for name in _CONTROLS})
+    return Question(item.question, item.context, controls, item.model)
 
 
 Item = Annotated[
@@ -276,7 +282,24 @@ class ModelOut(BaseModel):
     default_strength: float = NEUTRAL
     default_max_passes: int = MAX_PASSES
     riseq: str = Field(description="The version of riseq.")
+    links: dict[str, str] = Field(description="The project's addresses by name, as its package has them; often none.")
     limits: Limits
+
+
+class ChoiceOut(BaseModel):
+    """Something that a request may name as its ``model``."""
+
+    name: str
+    kind: Literal["model", "system"] = Field(description="A system takes no controls, such as strength.")
+    about: str
+    at_work: bool = Field(description="Whether it answers where a request names nothing.")
+    loaded: bool = Field(description="Whether it is in memory; if not, the first request that names it loads it.")
+
+
+class ModelsOut(BaseModel):
+    """What a request may name as its ``model``: the one at work first."""
+
+    models: list[ChoiceOut]
 
 
 class Health(BaseModel):
