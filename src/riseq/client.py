@@ -71,13 +71,15 @@ class _Requests(Generic[Transport]):
         address: str = ADDRESS,
         *,
         api_key: str | None = None,
+        model: str | None = None,
         timeout: float = 60.0,
         retries: Retries = Retries(),  # noqa: B008 - frozen
         transport: Transport | None = None,
     ) -> None:
+        """Connect to ``address``; ``model``, a name of its ``/v1/models``, answers instead of the model at work."""
         headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
         self._http = self._connect(base_url=address, headers=headers, timeout=timeout, transport=transport)
-        self._retries = retries
+        self._retries, self._named = retries, {} if model is None else {"model": model}
 
     async def _send(self, method: str, path: str, body: object = None) -> dict[str, Any]:
         for tried in range(self._retries.count):
@@ -91,10 +93,10 @@ class _Requests(Generic[Transport]):
         return _read_answer(await _settle(self._http.request(method, path, json=body)))
 
     async def _simplify(self, asked: Asked, controls: Controls) -> Simplification:
-        return Simplification.from_dict(await self._send("POST", "/v1/simplify", _write_item(asked, controls)))
+        return Simplification.from_dict(await self._send("POST", "/v1/simplify", self._write_item(asked, controls)))
 
     async def _simplify_many(self, chunk: list[Asked], controls: Controls) -> list[Simplification | FailedItem]:
-        return await self._send_many({"items": [_write_item(asked, controls) for asked in chunk]}, len(chunk))
+        return await self._send_many({"items": [self._write_item(asked, controls) for asked in chunk]}, len(chunk))
 
     async def _send_many(self, body: object, count: int) -> list[Simplification | FailedItem]:
         results = (await self._send("POST", "/v1/simplify", body))["results"]
@@ -108,9 +110,12 @@ class _Requests(Generic[Transport]):
         found: list[Simplification | FailedItem] = []
         for start in range(0, len(questions), CHUNK):
             chunk = questions[start : start + CHUNK]
-            body = {"questions": chunk, "context": list(context), **controls.to_dict()}
+            body = {"questions": chunk, "context": list(context), **controls.to_dict(), **self._named}
             found += await self._send_many(body, len(chunk))
         return found
+
+    def _write_item(self, asked: Asked, controls: Controls) -> dict[str, Any]:
+        return {"question": asked[0], "context": list(asked[1]), **controls.to_dict(), **self._named}
 
     async def _is_ready(self) -> bool:
         with suppress(httpx.TransportError):
@@ -243,10 +248,6 @@ def _read_chunks(items: Iterable[Item]) -> Iterator[list[Asked]]:
 def _read_many(context: Context, questions: Iterable[str]) -> tuple[tuple[str, ...], list[str]]:
     asked = read_many(context, questions)
     return (asked[0][1] if asked else ()), [question for question, _ in asked]
-
-
-def _write_item(asked: Asked, controls: Controls) -> dict[str, Any]:
-    return {"question": asked[0], "context": list(asked[1]), **controls.to_dict()}
 
 
 def _read_result(values: dict[str, Any]) -> Simplification | FailedItem:

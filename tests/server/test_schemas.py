@@ -10,7 +10,8 @@ from pydantic import ValidationError
 from riseq.controls import Controls
 from riseq.core.edits import Op
 from riseq.server.engines import Question
-from riseq.server.schemas import Items, Result, SimplifyRequest, write_result
+from riseq.server.responses import Result, write_result
+from riseq.server.schemas import Items, SimplifyRequest
 from riseq.types import Simplification, Step, TextEdit
 
 
@@ -66,11 +67,22 @@ def test_questions_after_one_dialogue_share_it_and_the_controls(form: str) -> No
     assert first.controls is second.controls
 
 
+def test_every_form_of_request_may_name_a_model() -> None:
+    chat = {"messages": [{"role": "user", "content": "Q?"}]}
+    for body in ({"question": "Q?"}, chat):
+        assert SimplifyRequest.model_validate({**body, "model": "large"}).root == Question("Q?", model="large")
+    many = SimplifyRequest.model_validate({"questions": ["Q?", "R?"], "model": "large"}).root
+    assert isinstance(many, Items)
+    assert many.items == [Question(one, model="large") for one in ("Q?", "R?")]
+
+
 def test_every_control_is_a_field_with_its_default_and_help() -> None:
     properties = SimplifyRequest.model_json_schema()["$defs"]["Item"]["properties"]
-    assert list(properties) == ["context", "messages", "question", *(one.name for one in fields(Controls))]
+    assert list(properties) == ["model", "context", "messages", "question", *(one.name for one in fields(Controls))]
     many = SimplifyRequest.model_json_schema()["$defs"]["Candidates"]["properties"]
-    assert list(many) == ["context", "messages", "questions", *(one.name for one in fields(Controls))]
+    assert list(many) == ["model", "context", "messages", "questions", *(one.name for one in fields(Controls))]
+    chat = SimplifyRequest.model_json_schema()["$defs"]["Chat"]["properties"]
+    assert list(chat) == ["model", "messages", *(one.name for one in fields(Controls))]
     for one in fields(Controls):
         assert properties[one.name]["description"] == one.metadata["help"]
         assert properties[one.name].get("default", ()) == one.default

@@ -17,7 +17,7 @@ import pytest
 from node import run_node
 from riseq.hub import find_default_model
 from riseq.server.engines import SimplifierEngine
-from riseq.server.schemas import ErrorOut
+from riseq.server.responses import ErrorOut
 from riseq.server.settings import load_settings
 from server.serving import run_server
 
@@ -67,6 +67,15 @@ def test_the_questions_after_one_dialogue_have_the_answers_that_are_shown(page: 
     with httpx.Client(base_url=address, verify=False) as client:
         answer = client.post("/v1/simplify", json=json.loads(body[1])).json()
     assert [one["text"] for one in answer["results"]] == find(page, "text")[0].splitlines()
+
+
+def test_the_models_are_those_that_are_listed(page: str) -> None:
+    shown = json.loads(find(page, "json")[1])
+    with run_server(SimplifierEngine(None, threads=1)) as address, httpx.Client(base_url=address) as client:
+        listed = client.get("/v1/models").json()["models"]
+    installed = {one["name"] for one in listed}
+    assert listed == [one for one in shown["models"] if one["name"] in installed]
+    assert {"default", "origin"} <= installed
 
 
 def test_the_clients_snippet_runs(page: str, address: str) -> None:

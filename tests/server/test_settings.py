@@ -125,7 +125,8 @@ def test_every_setting_is_a_flag_with_its_default_in_the_help() -> None:
     for name, option in options.items():
         setting = settings[name]
         default = None if setting.default is MISSING else setting.default
-        said = "" if default is None else f" (default {'no' if default is False else default})"
+        shown = ("yes" if default else "no") if isinstance(default, bool) else default
+        said = "" if default is None else f" (default {shown})"
         assert option.help == f"{setting.metadata['help'].removesuffix('.')}{said}."
         assert option.rich_help_panel == setting.metadata["panel"]
         assert option.metavar == setting.metadata["metavar"]

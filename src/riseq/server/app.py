@@ -15,15 +15,17 @@ from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 from riseq import __version__
-from riseq.server import schemas
+from riseq.server import responses, schemas
 from riseq.server.batcher import Batcher
 from riseq.server.engines import Engine, Question
 from riseq.server.errors import ApiError, add_handlers, describe_crash, document_errors
+from riseq.server.links import read_links
 from riseq.server.middleware import CLIENT_GONE, RequestMiddleware
+from riseq.server.models import Models, find_others
 from riseq.server.monitoring import CONTENT_TYPE, Metrics, Readiness
 from riseq.server.openapi import write_page
 from riseq.server.settings import Settings
-from riseq.types import Simplification
+from riseq.types import InputError, Simplification
 
 log = logging.getLogger("riseq.server")
 STATIC = Path(__file__).parent / "static"
@@ -33,7 +35,8 @@ Outcomes = list[Simplification | ApiError]
 def create_app(settings: Settings, engine: Engine) -> FastAPI:
     """Return the app that serves ``engine``; its batcher works between start-up and shut-down."""
     metrics = Metrics(engine.info)
-    batcher = Batcher(engine, settings, metrics)
+    models = Models(engine, find_others(settings, engine.info.name) if settings.compare else ())
+    batcher = Batcher(models, settings, metrics)
     readiness = Readiness(batcher, settings.ready_s)
 
     @asynccontextmanager
@@ -55,7 +58,7 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.batcher = batcher
-    _add_api(app, settings, batcher)
+    _add_api(app, settings, batcher, models)
     _add_monitoring(app, batcher, readiness, metrics)
     _add_pages(app)
     add_handlers(app)
@@ -78,42 +81,61 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     return app
 
 
-def _add_api(app: FastAPI, settings: Settings, batcher: Batcher) -> None:
+def _add_api(app: FastAPI, settings: Settings, batcher: Batcher, models: Models) -> None:
     @app.post(
         "/v1/simplify",
         summary="Make one question conversational, or many",
-        response_model=schemas.Result | schemas.Results,
+        response_model=responses.Result | responses.Results,
         responses=document_errors(400, 401, 408, 413, 415, 422, 429, 500, 503),
     )
     async def simplify(body: schemas.SimplifyRequest, request: Request) -> Response:
         """Answer a question with a result, and many with one result or failure each, in their order."""
         questions = body.root.items if isinstance(body.root, schemas.Items) else [body.root]
-        outcomes = await _answer(questions, request, settings, batcher)
+        _check_models(body.root, models)
+        outcomes = await _answer(questions, request, settings, batcher, models)
         if isinstance(body.root, Question) and isinstance(outcomes[0], ApiError):
             raise outcomes[0]
         request_id = request.state.request_id
-        out = [one.to_dict(request_id) if isinstance(one, ApiError) else schemas.write_result(one) for one in outcomes]
+        out = [
+            one.to_dict(request_id) if isinstance(one, ApiError) else responses.write_result(one) for one in outcomes
+        ]
         return JSONResponse(out[0] if isinstance(body.root, Question) else {"results": out})
 
     @app.get("/v1/model", summary="The model at work, and what it takes", responses=document_errors(401))
-    async def model() -> schemas.ModelOut:
+    async def model() -> responses.ModelOut:
         """Tell what is at work."""
         most = {"max_items": settings.max_items, "max_body_bytes": settings.max_body_bytes}
-        limits = schemas.Limits(**most, timeout_seconds=settings.timeout_s)
-        return schemas.ModelOut(**asdict(batcher.engine.info), riseq=__version__, limits=limits)
+        limits = responses.Limits(**most, timeout_seconds=settings.timeout_s)
+        return responses.ModelOut(**asdict(models.info), riseq=__version__, links=read_links(), limits=limits)
+
+    @app.get("/v1/models", summary="What a request may name as its model", responses=document_errors(401))
+    async def list_models() -> responses.ModelsOut:
+        """Tell what can answer."""
+        return responses.ModelsOut(
+            models=[
+                responses.ChoiceOut(
+                    name=one.name,
+                    kind=one.kind,
+                    about=one.about,
+                    at_work=one.name == models.info.name,
+                    loaded=one.engine is not None,
+                )
+                for one in models.choices.values()
+            ]
+        )
 
 
 def _add_monitoring(app: FastAPI, batcher: Batcher, readiness: Readiness, counts: Metrics) -> None:
     @app.get("/health", summary="Whether the process answers")
-    async def health() -> schemas.Health:
+    async def health() -> responses.Health:
         """Tell that the process answers."""
-        return schemas.Health()
+        return responses.Health()
 
     @app.get(
         "/ready",
         summary="Whether work is welcome",
-        response_model=schemas.ReadinessOut,
-        responses={503: {"model": schemas.ReadinessOut, "description": "Not ready."}},
+        response_model=responses.ReadinessOut,
+        responses={503: {"model": responses.ReadinessOut, "description": "Not ready."}},
     )
     async def ready() -> Response:
         """Tell whether a question was answered lately, and there is room for more."""
@@ -144,13 +166,42 @@ def _add_pages(app: FastAPI) -> None:
     app.mount("/static", StaticFiles(directory=STATIC, check_dir=False), name="static")
 
 
-async def _answer(questions: Sequence[Question], request: Request, settings: Settings, batcher: Batcher) -> Outcomes:
+def _check_models(asked: Question | schemas.Items, models: Models) -> None:
+    """Raise where a question names something that cannot answer it; questions after one dialogue name it once."""
+    try:
+        for index, question in enumerate([asked] if isinstance(asked, Question) else asked.items):
+            models.check(question, f"items[{index}]." if type(asked) is schemas.Items else "")
+    except InputError as error:
+        raise ApiError(422, "invalid", str(error)) from None
+
+
+async def _load(name: str, models: Models, seconds: float) -> None:
+    """Wait until the model called ``name`` is loaded, off the event loop and off the workers that answer others."""
+    loading = asyncio.create_task(asyncio.to_thread(models.load, name))
+    # Where nobody waits for it any more it is loaded all the same, for the next one; a failure is told to the next.
+    loading.add_done_callback(lambda done: done.cancelled() or done.exception())
+    try:
+        await asyncio.wait_for(asyncio.shield(loading), seconds)
+    except TimeoutError:
+        message = f"the model {name!r} was not loaded within {seconds:g} s; try again later"
+        raise ApiError(408, "deadline", message) from None
+    except Exception as error:
+        log.error("the model %r could not be loaded: %s", name, describe_crash(error, with_text=True))
+        message = f"the model {name!r} could not be loaded; the server's log says more"
+        raise ApiError(500, "failed", message) from error
+
+
+async def _answer(
+    questions: Sequence[Question], request: Request, settings: Settings, batcher: Batcher, models: Models
+) -> Outcomes:
     """Return the result or failure of each question; a client that goes away takes its questions with it."""
     count, request_id = len(questions), request.state.request_id
     request.state.items = count
     if count > settings.max_items:
         message = f"the request has {count:,} items, expected at most {settings.max_items:,}"
         raise ApiError(413, "too_many_items", message)
+    for name in models.find_missing(questions):
+        await _load(name, models, settings.timeout_s)
     futures = batcher.submit(questions)
     try:
         outcomes = await _wait(futures, request, settings.timeout_s)

@@ -3,10 +3,10 @@
 import json
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from riseq.controls import Controls
 from riseq.core.edits import Op
@@ -14,6 +14,7 @@ from riseq.engine.simplifier import Simplifier
 from riseq.model.folder import LAYOUT
 from riseq.types import Simplification, Step, TextEdit
 
+Key = TypeVar("Key", bound=Hashable)
 _WORD = re.compile(r"\w+")
 
 
@@ -24,6 +25,8 @@ class Question:
     question: str
     context: tuple[str, ...] = ()
     controls: Controls = field(default_factory=Controls)
+    model: str | None = None
+    """The name of what is to answer; None: the model at work."""
 
     @property
     def length(self) -> int:
@@ -55,6 +58,21 @@ class Engine(Protocol):
         """Return one result a question, in order."""
 
 
+def simplify_by(
+    questions: Sequence[Question],
+    key: Callable[[Question], Key],
+    simplify: Callable[[Key, Sequence[Question]], list[Simplification]],
+) -> list[Simplification]:
+    """Return one result a question, in order; ``simplify`` gets those of the same ``key`` together."""
+    groups: dict[Key, list[int]] = {}
+    for index, question in enumerate(questions):
+        groups.setdefault(key(question), []).append(index)
+    results: dict[int, Simplification] = {}
+    for value, group in groups.items():
+        results.update(zip(group, simplify(value, [questions[index] for index in group]), strict=True))
+    return [results[index] for index in range(len(questions))]
+
+
 class SimplifierEngine:
     """A trained model: the one that ``folder`` names, else the one that ships."""
 
@@ -70,14 +88,10 @@ class SimplifierEngine:
 
     def simplify(self, questions: Sequence[Question]) -> list[Simplification]:
         """Return one result a question, in order; those with the same controls are read together."""
-        groups: dict[Controls, list[int]] = {}
-        for index, question in enumerate(questions):
-            groups.setdefault(question.controls, []).append(index)
-        results: dict[int, Simplification] = {}
-        for controls, group in groups.items():
-            items = [(questions[index].question, questions[index].context) for index in group]
-            results.update(zip(group, self.simplifier.batch(items, controls=controls), strict=True))
-        return [results[index] for index in range(len(questions))]
+        return simplify_by(questions, lambda one: one.controls, self._simplify)
+
+    def _simplify(self, controls: Controls, questions: Sequence[Question]) -> list[Simplification]:
+        return list(self.simplifier.batch([(one.question, one.context) for one in questions], controls=controls))
 
 
 class DummyEngine:

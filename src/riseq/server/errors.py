@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-from riseq.server.schemas import ErrorOut
+from riseq.server.responses import ErrorOut
 
 _REASONS = {
     400: "The body is not JSON.",

@@ -9,11 +9,11 @@ from types import FrameType
 
 import uvicorn
 
-from riseq.engine.backends.onnx_runtime import count_cores
 from riseq.files import write_text
 from riseq.server.app import create_app
 from riseq.server.batcher import Batcher
 from riseq.server.engines import DummyEngine, Engine, SimplifierEngine
+from riseq.server.models import count_threads
 from riseq.server.settings import Settings
 from riseq.types import InputError
 
@@ -45,11 +45,10 @@ class Server(uvicorn.Server):
 
 
 def load_engine(settings: Settings) -> Engine:
-    """Return what simplifies; by default the workers share the cores."""
+    """Return what simplifies where a request names nothing else."""
     if settings.engine == "dummy":
         return DummyEngine()
-    threads = settings.threads or max(1, count_cores() // settings.workers)
-    return SimplifierEngine(settings.model, threads)
+    return SimplifierEngine(settings.model, count_threads(settings))
 
 
 def serve(settings: Settings, on_listening: Callable[[str], None] = lambda _: None) -> None:

@@ -1,4 +1,4 @@
-"""What goes over the wire: the models of every request and response, which the OpenAPI document is made from."""
+"""What a request has: the models that it is checked by, and that the OpenAPI document is made from."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
@@ -11,10 +11,10 @@ from pydantic.json_schema import WithJsonSchema
 from pydantic.types import Discriminator, GetPydanticSchema, Tag
 from pydantic_core.core_schema import no_info_after_validator_function
 
-from riseq.controls import MAX_PASSES, NEUTRAL, Controls
+from riseq.controls import Controls
 from riseq.data.dialogue import EXPECTED, read_context, split_messages
 from riseq.server.engines import Question
-from riseq.types import InputError, Simplification
+from riseq.types import InputError
 
 MAX_QUESTION = 4_000  # characters; the model reads some 500 word pieces
 MAX_UTTERANCES = 1_000
@@ -22,6 +22,7 @@ MAX_UTTERANCE = 100_000  # characters; the last few hundred words count
 MAX_PROTECTED = 100
 MAX_PHRASE = 200
 MAX_N_BEST = 20
+MAX_NAME = 100
 MOST_PASSES = 10
 _EXAMPLE: Any = {"question": "When was Alien released?", "context": ["Who directed Alien?"], "n_best": 3}
 _CHAT: Any = {
@@ -119,9 +120,16 @@ def _make_field(name: str, default: Any, help: str) -> tuple[Any, Any]:
     return Annotated[kind, AfterValidator(partial(_check_control, name))], Field(**given, description=help)
 
 
-class _Dialogue(BaseModel):
+class _Named(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
+    model: Annotated[str, Field(min_length=1, max_length=MAX_NAME)] | None = Field(
+        default=None,
+        description="What is to answer, by its name in GET /v1/models; without it the model at work.",
+    )
+
+
+class _Dialogue(_Named):
     context: Annotated[
         Utterances, BeforeValidator(_read_utterances, json_schema_input_type=ContextItems | str | None)
     ] = Field(
@@ -153,8 +161,8 @@ class _InDialogue(_Dialogue):
     question: _Asked = Field(description="The self-contained question.")
 
 
-class _InChat(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [_CHAT]})
+class _InChat(_Named):
+    model_config = ConfigDict(json_schema_extra={"examples": [_CHAT]})
 
     messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_UTTERANCES)] = Field(
         description="The dialogue as chat models take it; the last message, which is the user's, is the question."
@@ -183,7 +191,7 @@ def _read_controls(item: BaseModel) -> Controls:
 
 
 def _read_item(item: _InDialogue) -> Question:
-    return Question(item.question, item.context, _read_controls(item))
+    return Question(item.question, item.context, _read_controls(item), item.model)
 
 
 def _read_chat(chat: _InChat) -> Question:
@@ -193,7 +201,7 @@ def _read_chat(chat: _InChat) -> Question:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise InputError(f"the last message, the question: {first['msg']}") from None
-    return Question(item.question, item.context, _read_controls(chat))
+    return Question(item.question, item.context, _read_controls(chat), chat.model)
 
 
 def _is_chat(body: object) -> bool:
@@ -221,10 +229,15 @@ class Items(BaseModel):
     items: list[Item] = Field(min_length=1)
 
 
-def _read_candidates(many: _Many) -> Items:
+class SharedItems(Items):
+    """Many questions after one dialogue: what they have in common stands once, beside them."""
+
+
+def _read_candidates(many: _Many) -> SharedItems:
     """Return the questions with the one dialogue, which the engine then reads once."""
     controls = _read_controls(many)
-    return Items.model_construct(items=[Question(asked, many.context, controls) for asked in many.questions])
+    asked = [Question(question, many.context, controls, many.model) for question in many.questions]
+    return SharedItems.model_construct(items=asked)
 
 
 def _find_form(body: object) -> str:
@@ -235,148 +248,10 @@ def _find_form(body: object) -> str:
 OneOrMany = Annotated[
     Annotated[Item, Tag("single")]
     | Annotated[Items, Tag("many")]
-    | Annotated[Items, _read_by(_read_candidates, _Candidates), Tag("candidates")],
+    | Annotated[SharedItems, _read_by(_read_candidates, _Candidates), Tag("candidates")],
     Discriminator(_find_form),
 ]
 
 
 class SimplifyRequest(RootModel[OneOrMany]):
     """One question, many under ``items``, or many after one dialogue under ``questions``."""
-
-
-class MentionOut(BaseModel):
-    """A place in the dialogue: the characters from start to end of one of its utterances."""
-
-    utterance: int = Field(description="The index of the utterance, oldest first, from 0; a turn with its answer is 2.")
-    start: int
-    end: int
-
-
-class EditOut(BaseModel):
-    """One change of words: ``before[start:end]``, which was ``old``, became ``new``."""
-
-    op: Literal["delete", "insert", "substitute"]
-    start: int = Field(description="Where it begins in the text before this pass, in Unicode code points.")
-    end: int = Field(description="Where it ends; equal to start for an insertion.")
-    old: str
-    new: str
-    probability: float | None = Field(description="How probable the model holds this edit.")
-    refers_to: MentionOut | None = Field(
-        description="The mention because of which the old words are not needed, if known."
-    )
-
-
-class StepOut(BaseModel):
-    """One editing pass."""
-
-    before: str = Field(description="The text the pass began with, which its edits' places are in.")
-    text: str = Field(description="The text the pass left behind.")
-    edits: list[EditOut]
-
-
-class Form(BaseModel):
-    """One form of a question."""
-
-    text: str
-    changed: bool = Field(description="Whether the text differs from the question.")
-    steps: list[StepOut] = Field(description="The passes that led there; none where nothing was edited.")
-    confidence: float | None = Field(
-        description="The probability that a person would accept the text, calibrated, if the model says."
-    )
-    probability: float | None = Field(description="The model's probability of all edits together; not calibrated.")
-
-
-class Result(Form):
-    """What became of a question."""
-
-    question: str
-    truncated: bool = Field(description="Whether some of the context or question was too long to be read.")
-    reason: str | None = Field(
-        description="Why the question was left alone or a milder form taken, where the model's edits did not decide it."
-    )
-    alternatives: list[Form] = Field(
-        description="With n_best above 1: forms from milder to stronger, this one among them."
-    )
-
-
-class ErrorDetail(BaseModel):
-    """What went wrong, in a word for programs and a line for people."""
-
-    code: str
-    message: str
-    request_id: str = Field(description="The same as in the header X-Request-Id and in the server's log.")
-
-
-class ErrorOut(BaseModel):
-    """The body of every answer that is not 2xx."""
-
-    error: ErrorDetail
-
-
-class ItemFailure(ErrorOut):
-    """An item that could not be simplified, among others that could."""
-
-
-class Results(BaseModel):
-    """One result or failure an item, in the order of the items."""
-
-    results: list[Result | ItemFailure]
-
-
-class Limits(BaseModel):
-    """How much one request may ask for."""
-
-    max_items: int
-    max_body_bytes: int
-    max_question_characters: int = MAX_QUESTION
-    max_utterances: int = MAX_UTTERANCES
-    max_utterance_characters: int = MAX_UTTERANCE
-    max_protect: int = MAX_PROTECTED
-    max_n_best: int = MAX_N_BEST
-    max_passes: int = MOST_PASSES
-    timeout_seconds: float
-
-
-class ModelOut(BaseModel):
-    """The model at work, and what it takes."""
-
-    name: str
-    engine: str
-    precision: str | None
-    phrases: int | None = Field(description="How many phrases it can put in.")
-    max_pieces: int | None = Field(
-        description="How many word pieces of dialogue and question it reads: the latest utterances first, and the end "
-        "of the one that does not fit. A result is ``truncated`` where anything was left out."
-    )
-    utterance_pieces: int | None = Field(description="How many word pieces of each utterance it reads; null: all.")
-    utterances: int | None = Field(description="How many of the last utterances it reads; null: all that fit.")
-    default_strength: float = NEUTRAL
-    default_max_passes: int = MAX_PASSES
-    riseq: str = Field(description="The version of riseq.")
-    limits: Limits
-
-
-class Health(BaseModel):
-    """The process answers."""
-
-    status: Literal["ok"] = "ok"
-
-
-class ReadinessOut(BaseModel):
-    """Whether work is welcome."""
-
-    status: Literal["ready", "not ready"]
-    reason: str | None = None
-    queued: int
-
-
-def write_result(result: Simplification) -> dict[str, Any]:
-    """Return the result as it goes over the wire: ``to_dict``, what follows from it, and what is not known."""
-    values = result.to_dict()
-    for form in (values, *values["alternatives"]):
-        form["changed"] = form["text"] != result.question
-        before = result.question
-        for step in form["steps"]:
-            step["before"], before = before, step["text"]
-            step["edits"] = [{"probability": None, "refers_to": None, **edit} for edit in step["edits"]]
-    return values

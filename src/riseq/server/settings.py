@@ -42,6 +42,9 @@ class Settings:
     threads: int | None = _setting(
         None, "The cores a batch may use; without it the workers share all.", _WORK, "N", ge=1, le=1_024
     )
+    compare: bool = _setting(
+        True, "Let requests name another model or system that is installed; it is loaded when first asked for.", _WORK
+    )
     max_batch: int = _setting(16, "How many questions a batch may have.", _WORK, "N", ge=1, le=4_096)
     batch_wait_ms: float = _setting(
         2.0, "How long a question waits for others to share its batch.", _WORK, "MS", ge=0, le=1_000

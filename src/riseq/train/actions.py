@@ -23,6 +23,9 @@ Seeds = NDArray[np.uint64]
 Scores = NDArray[np.float32]
 Sampler = Literal["dps", "posterior"]
 
+RULED_OUT = -1e3
+"""No log-probability that a network gives by itself is below this."""
+
 
 @dataclass(frozen=True, slots=True)
 class Actions:
@@ -190,8 +193,12 @@ def take_scores(edits: Tensor, codes_LBW: Tensor) -> Tensor:
 def imitation_loss(
     edits: Tensor, taught_BWPE: Tensor, real_BW: Tensor, phrases_UP: Tensor, taught_UP: Tensor
 ) -> Tensor:
-    """Return the cross-entropy against a teacher's probabilities, summed over real words and spans."""
+    """Return the cross-entropy against a teacher's probabilities, summed over real words and spans.
+
+    An independent teacher also has something for neighbours that a joint policy rules out: that is left aside.
+    """
     edits_BWPE = edits if edits.ndim == 4 else edits[:, :, None]
+    taught_BWPE = taught_BWPE.masked_fill(edits_BWPE < RULED_OUT, 0.0)
     loss = -((taught_BWPE * edits_BWPE).sum((-1, -2)) * real_BW).sum()
     return loss - (taught_UP * phrases_UP).sum()
 

@@ -126,13 +126,26 @@ class RiseTask:
         states = self.pool.fill(epoch, rng)
         batches = cut_batches(self.policy.count_pieces(states, self.corpus), settings.batch, rng)
         seeds = [rng.integers(0, 2**63, size=len(index), dtype=np.uint64) for index in batches]
-        for parameter in self.network.encoder.parameters():
-            parameter.requires_grad_(epoch >= settings.frozen_epochs)
+        for name, parameter in self.network.named_parameters():
+            parameter.requires_grad_(not self._is_frozen(name, epoch))
         if epoch in (0, settings.frozen_epochs):
             for graphs in self.graphs:
                 graphs.captured.clear()  # what is trained has changed
         self.lowers_risk = epoch >= settings.epochs - settings.risk_epochs
         return len(batches), self._micro_batches(states, batches, seeds)
+
+    def _is_frozen(self, name: str, epoch: int) -> bool:
+        """Return whether the parameter stays as it is in this epoch."""
+        settings = self.settings
+        part, _, rest = name.partition(".")
+        if part == "decoder":
+            return settings.frozen_decoder
+        if part == "conditions":
+            return settings.frozen_layers > 0
+        if part != "encoder":
+            return False
+        below = not rest.startswith("layers.") or int(rest.split(".")[1]) < settings.frozen_layers
+        return epoch < settings.frozen_epochs or (settings.frozen_layers > 0 and below)
 
     def _micro_batches(self, states: States, batches: list[Index], seeds: list[Seeds]) -> Iterator[Parts]:
         """Yield the micro-batches of each step."""

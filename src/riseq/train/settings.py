@@ -97,6 +97,8 @@ class RiseSettings(TrainSettings):
     risk_mix: float = 0.3  # weight of the ordinary objective in those epochs
     # The optimiser
     frozen_epochs: int = 0  # first epochs with the pretrained encoder frozen
+    frozen_layers: int = 0  # encoder layers, from the first, that stay as they are, with what is below them
+    frozen_decoder: bool = False  # the decoder's layers stay as they are: its head alone learns
     micro_batches: int = 1  # parts of a step: one is sampled while the other is computed
     graphs: bool = True  # capture the encoder's passes on a GPU
     layer_decay: float = 1.0  # each encoder layer below learns this much slower

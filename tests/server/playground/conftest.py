@@ -7,9 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Error,
+    Page,
+    Playwright,
+    Request,
+    expect,
+    sync_playwright,
+)
 
-from chromium import ensure_chromium
+from browsers import KINDS, ensure_browser
 from riseq.server.engines import Engine, SimplifierEngine
 from server.playground.visit import Host, Open
 
@@ -29,14 +39,39 @@ def host(engine: Engine) -> Iterator[Host]:
 
 
 @pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
-    chromium = ensure_chromium()
-    if chromium is None:
-        pytest.skip("no chromium here, and none could be installed; RISEQ_CHROMIUM names one")
+def playwright() -> Iterator[Playwright]:
     with sync_playwright() as started:
-        launched = started.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        yield launched
+        yield started
+
+
+def find(name: str) -> str:
+    """Return the path of the browser ``name``; without one the test is skipped."""
+    path = ensure_browser(name)
+    if path is None:
+        pytest.skip(f"no {name} here, and none could be installed; {KINDS[name].variable} names one")
+    return path
+
+
+@pytest.fixture(scope="package")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    launched = playwright.chromium.launch(executable_path=find("chromium"), args=["--no-sandbox", "--disable-gpu"])
+    yield launched
+    launched.close()
+
+
+@pytest.fixture(scope="package")
+def firefox(playwright: Playwright) -> Iterator[Browser]:
+    """The system's Firefox; Playwright 1.65 asks it for media features, which Debian's does not know."""
+    path = find("firefox")
+    still: dict[str, str | float | bool] = {"ui.prefersReducedMotion": 1}
+    launched = playwright.firefox.launch(channel="moz-firefox", executable_path=path, firefox_user_prefs=still)
+    try:
+        launched.new_context().close()
+    except Error as error:
         launched.close()
+        pytest.skip(f"this Playwright cannot drive Firefox {path}: {error.message.splitlines()[0]}")
+    yield launched
+    launched.close()
 
 
 def make_context(browser: Browser, **options: Any) -> BrowserContext:

@@ -84,18 +84,22 @@ def test_jsonl_and_dropped_files_are_read_and_a_row_the_server_refuses_is_found(
 ) -> None:
     asked: list[dict[str, Any]] = [{"question": f"When was Alien {n} made?", "context": ["Alien?"]} for n in range(5)]
     asked[3]["question"] = "Why? " * 1_000
+    del asked[4]["context"]
     asked[1] |= {"extra": {"deep": [1, None]}, "context": [{"role": "user", "content": "What is Alien?"}]}
     page = open_page(plain_host.url)
     lines = [json.dumps(one) for one in asked]
-    choose(page, "asked.jsonl", "\n".join([lines[0], "", lines[1], "{oops", "[1]", *lines[2:]]))
+    choose(page, "asked.jsonl", "\n".join([lines[0], "", lines[1], "{oops", "[1]", '{"question": 3}', *lines[2:]]))
     expect(page.locator("#file-status")).to_contain_text("4 of 5 questions done")
     expect(page.locator("#file-bad-list li").nth(0)).to_have_text("Line 4: not JSON")
     expect(page.locator("#file-bad-list li").nth(1)).to_have_text("Line 5: not a JSON object")
-    expect(page.locator("#file-bad-list li").nth(2)).to_contain_text("Line 7: ")
-    expect(page.locator("#file-bad-list li").nth(2)).to_contain_text("4000")
+    number = "Line 6: question: got the number 3, expected a string"
+    expect(page.locator("#file-bad-list li").nth(2)).to_have_text(number)
+    expect(page.locator("#file-bad-list li").nth(3)).to_contain_text("Line 8: ")
+    expect(page.locator("#file-bad-list li").nth(3)).to_contain_text("4000")
     found = [json.loads(line) for line in download(page, "JSONL").splitlines()]
     assert [one["question"] for one in found] == [one["question"] for one in asked if len(one["question"]) < 100]
     assert found[1]["extra"] == {"deep": [1, None]}
+    assert (found[3]["question"], found[3]["context"]) == ("When was Alien 4 made?", [])
     rows = list(csv.DictReader(io.StringIO(download(page, "CSV"))))
     assert json.loads(rows[1]["extra"]) == {"deep": [1, None]}
     assert rows[0]["extra"] == ""

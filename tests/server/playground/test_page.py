@@ -231,6 +231,8 @@ def test_axe_finds_no_barrier_by_day_or_night(open_page: Open) -> None:
     expect_answer(page, "Did he win an Oscar for Oppenheimer?")
     expect(page.locator("#compare-block")).to_be_visible()
     expect(page.locator("#history")).to_be_visible()
+    page.get_by_role("button", name="origin", exact=True).click()
+    expect(page.locator("#models [data-name=origin]")).to_have_attribute("data-state", "done")
     for scheme, width in zip(SCHEMES, (1280, 360), strict=True):
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 860})

@@ -116,7 +116,8 @@ def test_the_tabs_and_what_is_new_are_reached_by_keyboard_alone(open_page: Open)
     page.keyboard.press("Alt+s")  # Keys that work anywhere bring the question's side back.
     expect(page.locator("#strength")).to_be_focused()
     compared, forms = page.locator("#compare .form").count(), page.locator("#forms .form").count()
-    expected = ["passes-copy", "edit", "edit", *["form compared"] * compared, *["form"] * forms]
+    picks = ["pick"] * page.locator("#models-picks button").count()
+    expected = ["passes-copy", "edit", "edit", *["form compared"] * compared, *picks, *["form"] * forms]
     expected += ["tab-curl", "code-copy", "PRE", "history-clear", "past"]
     passed = []
     for _ in expected:

@@ -69,6 +69,12 @@ export async function simplifyMany(items, signal) {
 /** Return what the server says about its model. */
 export const describeModel = () => call("v1/model", null);
 
+/** Return what a request may name as its model, the one at work first. */
+export async function listModels() {
+  const { models } = (await call("v1/models", null)) ?? {};
+  return Array.isArray(models) ? models.filter((one) => typeof one?.name === "string") : [];
+}
+
 /** Return whether the server answers at all. */
 export async function isThere() {
   try {

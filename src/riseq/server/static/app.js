@@ -1,6 +1,6 @@
 // The playground: starts its parts and ties what is written to what is asked.
 import { startActions } from "./actions.js";
-import { describeModel } from "./api.js";
+import { describeModel, listModels } from "./api.js";
 import { startBatch } from "./batch.js";
 import { startCode } from "./code.js";
 import { startCompare } from "./compare.js";
@@ -9,6 +9,7 @@ import { byId } from "./dom.js";
 import { startExamples } from "./examples.js";
 import { followHistory, startHistory } from "./history.js";
 import * as live from "./live.js";
+import { followModels, setModels } from "./models.js";
 import { startModes } from "./modes.js";
 import { startPasteSheet } from "./paste_sheet.js";
 import { startPeek } from "./peek.js";
@@ -45,6 +46,7 @@ startResult(() => {
 live.start((situation) => {
   show(situation);
   followStops(situation);
+  followModels(situation);
   followHistory(situation);
 });
 subscribe((_, __, how) => {
@@ -77,6 +79,7 @@ async function showModel() {
     setModel(model);
     byId("model").textContent = [model.name, model.precision].filter((part) => typeof part === "string").join(" · ");
     byId("model").hidden = !byId("model").textContent;
+    setModels(await listModels());
   } catch {
     // The page works without knowing the model's name.
   }

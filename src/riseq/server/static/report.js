@@ -1,23 +1,21 @@
 // "This is wrong": the answer on show as the text of an issue, ready to paste.
 import { byId, copyText, make } from "./dom.js";
-import { LINKS } from "./links.js";
 import { SPEAKERS } from "./state.js";
 import { toast } from "./toast.js";
 
 let model = null;
 let shown = null;
 
-/** Listen to the button, and show the project's links. */
+/** Listen to the button. */
 export function startReport() {
   byId("wrong").addEventListener("click", report);
-  byId("links").replaceChildren(
-    ...Object.entries(LINKS).map(([name, href]) => make("a", { href, rel: "noreferrer" }, name)),
-  );
 }
 
-/** Name `described`, the server's word on its model, in what is copied. */
+/** Name `described`, the server's word on its model, in what is copied, and show the project's links that it has. */
 export function setModel(described) {
   model = described;
+  const links = Object.entries(described.links ?? {});
+  byId("links").replaceChildren(...links.map(([name, href]) => make("a", { href, rel: "noreferrer" }, name)));
 }
 
 /** Report `text`, the form on show for `request`, where the button is clicked. */
@@ -28,7 +26,7 @@ export function setShown(request, text) {
 async function report() {
   if (!shown) return;
   const copied = await copyText(writeReport(shown.request, shown.text, model));
-  const issues = LINKS.Issues;
+  const issues = model?.links?.Issues;
   const action = copied && issues ? { label: "Open an issue", run: () => open(issues, "_blank", "noreferrer") } : null;
   toast(copied ? "Issue text copied; mind private data" : "The browser did not let the page copy", action);
 }

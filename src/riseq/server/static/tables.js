@@ -98,13 +98,21 @@ function readJsonLines(text) {
 
 /** Return {question, context} of a row, or throw an Error that says what is wrong with it. */
 function readAsked({ question, context }) {
-  if (typeof question !== "string" || !question.trim()) throw new Error("question: empty, expected some text");
-  const utterances = typeof context === "string" ? parseCell(context) : context;
+  if (question === undefined) throw new Error("question: missing, expected a string");
+  if (typeof question !== "string") throw new Error(`question: got ${nameKind(question)}, expected a string`);
+  if (!question.trim()) throw new Error("question: empty, expected some text");
+  // A row without a context, or with null for it, has no dialogue before its question.
+  const utterances = typeof context === "string" ? parseCell(context) : (context ?? []);
   if (!Array.isArray(utterances)) throw new Error("context: expected a list of utterances");
   const isUtterance = (one) => typeof one === "string" || (one !== null && typeof one === "object");
   const wrong = utterances.findIndex((one) => !isUtterance(one));
   if (wrong >= 0) throw new Error(`context[${wrong}]: expected an utterance or a chat message`);
   return { question, context: utterances };
+}
+
+function nameKind(value) {
+  if (value === null || typeof value === "boolean") return String(value);
+  return typeof value === "number" ? `the number ${value}` : Array.isArray(value) ? "a list" : "an object";
 }
 
 /** Return the utterances in a cell of text: a JSON list, or plain text, which is one. */

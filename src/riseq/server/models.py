@@ -1,0 +1,118 @@
+"""What answers: the model at work, and others that a request may name, each loaded once, when it is first asked for."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock
+from typing import Literal
+
+from riseq.engine.backends.onnx_runtime import count_cores
+from riseq.hub import find_default_model, find_large_model
+from riseq.server.engines import Engine, EngineInfo, Question, SimplifierEngine, simplify_by
+from riseq.server.settings import Settings
+from riseq.systems import System
+from riseq.systems.registry import SYSTEMS, load_system
+from riseq.systems.rule import PIPELINE
+from riseq.types import Example, InputError, Simplification, suggest
+
+_ABOUT = {"default": "the model that ships with riseq", "large": "a larger model, and a slower one"}
+
+
+@dataclass(slots=True)
+class Choice:
+    """Something that may answer: a trained model, or a system that takes no controls."""
+
+    name: str
+    kind: Literal["model", "system"]
+    about: str
+    load: Callable[[], Engine]
+    engine: Engine | None = None
+    """What it is once it has been loaded."""
+    lock: Lock = field(default_factory=Lock)
+
+
+class SystemEngine:
+    """A system of ``riseq.systems`` as an engine; one batch at a time, for spaCy promises nothing to threads."""
+
+    def __init__(self, system: System) -> None:
+        self.info = EngineInfo(system.name, system.name)
+        self._system, self._lock = system, Lock()
+
+    def simplify(self, questions: Sequence[Question]) -> list[Simplification]:
+        """Return one result a question, in order."""
+        with self._lock:
+            return list(self._system.simplify(Example("", one.context, one.question) for one in questions))
+
+
+class Models:
+    """The engine at work and the other choices, behind the protocol of one engine: each question goes to its own."""
+
+    def __init__(self, engine: Engine, others: Sequence[Choice] = ()) -> None:
+        self.info = engine.info
+        name = engine.info.name
+        about = _ABOUT.get(name, "the model at work")
+        at_work = Choice(name, "model", about, lambda: engine, engine)
+        self.choices = {one.name: one for one in (at_work, *others)}
+
+    def check(self, question: Question, where: str = "") -> None:
+        """Raise where ``question`` names no choice, or one that cannot do what it asks; ``where`` is its place."""
+        if question.model is None:
+            return
+        choice = self.choices.get(question.model)
+        if choice is None:
+            raise InputError(f"{where}model: there is no such model here; {suggest(question.model, self.choices)}")
+        if choice.kind == "system" and (given := [*question.controls.to_dict()]):
+            raise InputError(f"{where}{given[0]}: goes with a model, not with the system {choice.name!r}")
+
+    def find_missing(self, questions: Sequence[Question]) -> list[str]:
+        """Return the names of the choices that ``questions`` need and that are not loaded yet."""
+        names = dict.fromkeys(one.model for one in questions if one.model is not None)
+        return [name for name in names if self.choices[name].engine is None]
+
+    def load(self, name: str) -> Engine:
+        """Return the engine of this name; of several threads that ask for it at once, one loads it and all wait."""
+        choice = self.choices[name]
+        with choice.lock:
+            if choice.engine is None:
+                choice.engine = choice.load()
+            return choice.engine
+
+    def simplify(self, questions: Sequence[Question]) -> list[Simplification]:
+        """Return one result a question, in order; those of the same model are read together."""
+        return simplify_by(
+            questions,
+            key=lambda one: one.model or self.info.name,
+            simplify=lambda name, group: self.load(name).simplify(group),
+        )
+
+
+def find_others(settings: Settings, at_work: str) -> list[Choice]:
+    """Return what is installed beside the model ``at_work``; nothing is loaded."""
+    threads = count_threads(settings)
+    folders = {"default": find_default_model(), "large": _find_large()}
+    models = [
+        Choice(name, "model", _ABOUT[name], partial(SimplifierEngine, folder, threads))
+        for name, folder in folders.items()
+        if folder is not None
+    ]
+    names = ["rule", "origin"] if find_spec("spacy") and find_spec(PIPELINE) else ["origin"]
+    systems = [Choice(name, "system", SYSTEMS[name].about, partial(_load_system, name)) for name in names]
+    return [one for one in (*models, *systems) if one.name != at_work]
+
+
+def count_threads(settings: Settings) -> int:
+    """Return on how many cores a batch runs; by default the workers share them all."""
+    return settings.threads or max(1, count_cores() // settings.workers)
+
+
+def _find_large() -> Path | None:
+    try:
+        return find_large_model()
+    except InputError:
+        return None
+
+
+def _load_system(name: str) -> Engine:
+    return SystemEngine(load_system(name))
