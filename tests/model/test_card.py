@@ -11,7 +11,7 @@ import yaml
 
 from riseq.engine.simplifier import Simplifier
 from riseq.hub import find_shipped
-from riseq.model.card import EXAMPLES, has_metadata, make_metadata, replace_metadata
+from riseq.model.card import EXAMPLES, has_metadata, make_metadata, read_metadata, replace_metadata
 
 hub = pytest.importorskip("huggingface_hub")
 
@@ -86,6 +86,15 @@ def test_strings_come_back_as_they_were(text: str) -> None:
     metadata = {"key": text, "list": [text, {"inner": text, "deep": {"x": [text]}}], "number": 1.5, "flag": True}
     front = replace_metadata("body", metadata).split("---\n")[1]
     assert yaml.safe_load(front) == metadata
+
+
+def test_what_a_person_may_write_is_read_and_written_again() -> None:
+    front = "a b: {}\n'yes': []\nlist: [[], {}, [1, [x]]]\nnothing:\ndate: 2026-11-16\n"
+    card = f"---\n{front}---\nText.\n"
+    again = replace_metadata(card, read_metadata(card))
+    assert again.endswith("---\nText.\n")
+    assert read_metadata(again) == yaml.safe_load(front) | {"date": "2026-11-16"}
+    assert read_metadata("# No metadata\n") == read_metadata("---\n---\n") == {}
 
 
 @pytest.mark.parametrize("name", sorted(find_shipped()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,8 @@ from riseq.cli import main
 from riseq.engine.backends.onnx_runtime import OnnxBackend
 from riseq.engine.backends.pytorch import TorchBackend
 from riseq.engine.drafts import gather, start
-from riseq.model.checkpoint import load_checkpoint
+from riseq.model.card import make_metadata, read_metadata, replace_metadata
+from riseq.model.checkpoint import load_checkpoint, save_checkpoint
 from riseq.model.export import export
 from riseq.model.folder import LAYOUT, checksum, load_exported
 from riseq.model.inputs import Batch, SpanBatch, find_spans
@@ -86,13 +88,50 @@ def test_int8_keeps_no_matrix_in_float32_but_the_small_ones(base: Path) -> None:
 
 def test_the_folder_carries_card_phrases_vocabulary_and_facts(base: Path) -> None:
     _, folder = export_tiny(base, "bert", "float32")
-    assert (folder / LAYOUT.card).read_text(encoding="utf-8") == CARD
+    assert (folder / LAYOUT.card).read_text(encoding="utf-8").endswith(f"---\n{CARD}")
     exported = load_exported(folder)
     assert exported.phrases == PHRASES
     assert exported.pieces.vocabulary == make_pieces("bert").vocabulary
     assert (exported.max_pieces, exported.span_pieces, exported.precision) == (512, 15, "float32")
     assert exported.config["epoch"] == 3
     assert not list(base.glob(".tiny*")), "no half-written folder stays behind"
+
+
+def test_the_card_says_that_it_is_an_export_and_keeps_what_a_person_wrote(tmp_path: Path) -> None:
+    scores = {"canard/dev.qonly": {"bleu4": 76.5}}
+    facts = {"settings": {"backbone": "thenlper/gte-small", "train": ["canard/train.qonly"]}, "scores": scores}
+    shown = [(["Who?"], "Why is it so?", "Why?")]
+    trained = make_metadata(facts, shown=shown) | {"license": "mit", "tags": ["mine", "dialogue"], "since": "2026"}
+    checkpoint, folder = tmp_path / "best", tmp_path / "small"
+    save_checkpoint(checkpoint, replace(make_checkpoint("bert"), facts=facts), replace_metadata(CARD, trained))
+    assert main(["export", str(checkpoint), str(folder), "--precision", "float32", "--no-check"]) == 0
+    card = (folder / LAYOUT.card).read_text(encoding="utf-8")
+    assert card.endswith(f"---\n{CARD}")
+    metadata = read_metadata(card)
+    assert "onnx" not in trained["tags"]
+    assert metadata["tags"][:2] == ["mine", "dialogue"]
+    assert metadata["tags"].count("dialogue") == metadata["tags"].count("onnx") == 1
+    assert (metadata["license"], metadata["since"]) == ("mit", "2026")
+    assert (metadata["base_model"], metadata["datasets"]) == ("thenlper/gte-small", ["canard"])
+    (model,) = metadata["model-index"]
+    assert model["name"] == "small"
+    assert [one["task"]["name"] for one in model["results"]] == ["Question simplification, before export"]
+    assert "widget" not in metadata
+
+
+def test_a_card_whose_metadata_cannot_be_read_gets_one_line_and_nothing_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checkpoint, folder = save_tiny(tmp_path / "best", make_checkpoint("bert")), tmp_path / "small"
+    card = checkpoint / LAYOUT.card
+    for text, where, wrong in (
+        ("---\nlicense: mit\ntags: [a\n---\n# A\n", ", line 4", "not YAML, expected metadata between the two lines"),
+        ("---\n- a\n---\n# A\n", "", "metadata of the type list, expected names and values"),
+    ):
+        card.write_text(text, encoding="utf-8")
+        assert main(["export", str(checkpoint), str(folder), "--no-check"]) == 2
+        assert f"{card}{where}: {wrong}" in capsys.readouterr().err.replace("\n", "")
+        assert not folder.exists()
 
 
 def test_the_graphs_say_nothing_of_the_machine_they_were_made_on(base: Path, root: Path) -> None:

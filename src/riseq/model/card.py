@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from riseq.hub import is_hub_name
+from riseq.types import InputError
 
 LICENCES = {
     "canard": "CANARD, CC BY-SA 4.0",
@@ -35,7 +36,7 @@ _TAGS = ("question-rewriting", "question-simplification", "conversational-search
 _BODY = (
     "# A riseq model\n\nMakes self-contained questions conversational by editing them (RISE, ACL 2021). English only.\n"
 )
-_METADATA = re.compile(r"\A---\r?\n.*?^---\r?\n", re.DOTALL | re.MULTILINE)
+_METADATA = re.compile(r"\A---\r?\n(.*?)^---\r?\n", re.DOTALL | re.MULTILINE)
 _PLAIN = re.compile(r"[A-Za-z][\w./-]*( [\w./-]+)*")
 _NOT_TEXT = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 
@@ -107,6 +108,37 @@ def _make_result(dataset: str, scores: Mapping[str, float], task: str) -> dict[s
     }
 
 
+def read_metadata(card: str, where: str | Path = "the card") -> dict[str, Any]:
+    """Return the metadata that a card begins with, none where it has none; errors begin with ``where``."""
+    found = _METADATA.match(card)
+    if found is None:
+        return {}
+    import yaml  # only the extra train has it
+
+    try:
+        metadata = yaml.safe_load(found[1])
+    except yaml.YAMLError as error:
+        line = f", line {mark.line + 2}" if (mark := getattr(error, "problem_mark", None)) else ""
+        raise InputError(f"{where}{line}: not YAML, expected metadata between the two lines ---") from error
+    if not isinstance(metadata or {}, dict):
+        raise InputError(f"{where}: metadata of the type {type(metadata).__name__}, expected names and values")
+    return metadata or {}
+
+
+def write_export_card(card: str, config: Mapping[str, Any], name: str) -> str:
+    """Return a checkpoint's card as that of its export, which is called ``name`` and has this config.
+
+    Its text and other metadata stay. The tags have ``onnx``, the scores are the config's, from before the export, and
+    examples with their outputs are left out, for the export's may differ.
+    """
+    kept, made = read_metadata(card), make_metadata(config, name)
+    tags = kept.pop("tags", None)
+    for key in ("model-index", "widget"):
+        kept.pop(key, None)
+    made |= kept | {"tags": list(dict.fromkeys([*(tags if isinstance(tags, list) else ()), *made["tags"]]))}
+    return replace_metadata(card, made)
+
+
 def has_metadata(card: str) -> bool:
     """Return whether a card begins with metadata."""
     return _METADATA.match(card) is not None
@@ -120,15 +152,15 @@ def replace_metadata(card: str, metadata: Mapping[str, Any]) -> str:
 
 def _write_yaml(value: object) -> Iterator[str]:
     """Yield the lines of a mapping, a list or a single value as YAML; strings that YAML may misread are quoted."""
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and value:
         for key, inner in value.items():
-            lines = list(_write_yaml(inner))
-            if isinstance(inner, Mapping | list):
-                yield f"{key}:"
+            name, lines = next(_write_yaml(key)), list(_write_yaml(inner))
+            if isinstance(inner, Mapping | list) and inner:
+                yield f"{name}:"
                 yield from (f"  {line}" for line in lines)
             else:
-                yield f"{key}: {lines[0]}"
-    elif isinstance(value, list):
+                yield f"{name}: {lines[0]}"
+    elif isinstance(value, list) and value:
         for inner in value:
             first, *others = _write_yaml(inner)
             yield f"- {first}"
@@ -136,4 +168,4 @@ def _write_yaml(value: object) -> Iterator[str]:
     elif isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _NOT_TEXT:
         yield value
     else:
-        yield json.dumps(value, ensure_ascii=False)
+        yield json.dumps(value, ensure_ascii=False, default=str)  # a date is none of JSON's values

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from riseq.files import make_folder
+from riseq.model.card import read_metadata, write_export_card
 from riseq.model.checkpoint import Checkpoint, load_checkpoint
 from riseq.model.folder import FORMAT, LAYOUT, checksum, is_exported, write_facts, write_vocabularies
 from riseq.model.network import MAX_SPAN_PIECES, RiseNetwork
@@ -43,16 +44,21 @@ def export(source: str | Path, folder: str | Path, precision: str = "int8") -> d
         raise InputError(f"{folder}: holds something other than an exported model, expected a new or empty folder")
     checkpoint, card = load_checkpoint(source), source / LAYOUT.card
     text = card.read_text(encoding="utf-8") if card.is_file() else ""
+    read_metadata(text, card)  # a mistake in it should not wait for the graphs
     return export_checkpoint(checkpoint, folder, text, precision)
 
 
 def export_checkpoint(checkpoint: Checkpoint, folder: Path, card: str, precision: str) -> dict[str, int]:
-    """Write ``checkpoint`` whole: ``folder`` appears, or replaces an older one, only once all of it is on disk."""
+    """Write ``checkpoint``, whose card is ``card``, and return the size of each file in bytes.
+
+    It is written whole: ``folder`` appears, or replaces an older one, only once all of it is on disk.
+    """
     with make_folder(folder) as work:
         with _quiet():
             _write_graphs(checkpoint, work, precision)
         write_vocabularies(work, checkpoint.phrases, checkpoint.pieces)
-        write_facts(work, _describe(checkpoint, precision, work), card)
+        config = _describe(checkpoint, precision, work)
+        write_facts(work, config, write_export_card(card, config, folder.resolve().name))
         return {path.name: path.stat().st_size for path in sorted(work.iterdir())}
 
 
