@@ -44,6 +44,7 @@ def test_training_learns_the_made_up_language(make_settings: Make, tmp_path: Pat
         {"joint": True, "risk_epochs": 1, "risk_samples": 4},
         {"joint": True, "method": "epsilon", "above_nothing": True, "samples": 2, "reward_floor": None},
         {"frozen_epochs": 1, "decoder_input": "tokens", "layer_decay": 0.8},
+        {"frozen_layers": 1, "frozen_decoder": True, "joint": True},
         {"micro_batches": 2},
     ],
     ids=str,

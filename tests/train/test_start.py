@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from riseq import hub
-from riseq.model.checkpoint import Checkpoint
+from riseq.model.checkpoint import Checkpoint, load_checkpoint
 from riseq.model.export import export_checkpoint
 from riseq.train.loop import train
 from riseq.train.processes import Processes
@@ -57,3 +57,15 @@ def test_a_start_of_another_shape_is_told(make_settings: Make, tmp_path: Path) -
         RiseTask(make_settings(start=str(checkpoint), decoder_layers=2), Processes())
     with pytest.raises(InputError, match="no such folder"):
         RiseTask(make_settings(start=str(tmp_path / "nowhere")), Processes())
+
+
+def test_frozen_layers_stay_as_they_were_and_the_rest_learns(make_settings: Make, tmp_path: Path) -> None:
+    begun = make_begun(make_settings)
+    start = save_tiny(tmp_path / "checkpoint", begun)
+    before = begun.network.state_dict()
+    settings = make_settings(start=str(start), frozen_layers=1, frozen_decoder=True, joint=True, epochs=1, ema=0.9)
+    after = load_checkpoint(train(settings, tmp_path / "run").folder).network.state_dict()
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert not [name for name in changed if name.startswith(("encoder.embeddings.", "encoder.layers.0.", "decoder."))]
+    assert {"encoder.layers.1.up.weight", "edit_head.weight", "phrase_head.weight"} <= changed
+    assert after["transitions.weight"].any()

@@ -13,6 +13,7 @@ def export(
     checkpoint: Annotated[Path, argument("CHECKPOINT", "A trained model.")],
     output: Annotated[Path, argument("OUT", "The folder to write.")],
     precision: Annotated[str, option("--precision -p KIND", "int8 (fast), int4 (smaller) or float32.")] = "int8",
+    like: Annotated[str | None, option("--like MODEL", "Take over the bytes of layers that are as in MODEL.")] = None,
     data: Annotated[Path | None, option("--data -d FILE", "Check on this set (default the examples).")] = None,
     limit: Annotated[int, option("--limit N", "Check on N questions, spread evenly over the set.", min=1)] = 1_000,
     check: Annotated[bool, option("--check/--no-check", "Whether to compare it with CHECKPOINT.")] = True,
@@ -35,7 +36,7 @@ def export(
 
     # Read before the work begins, for a mistake should not wait for its end.
     examples = take_evenly(load_set_or_examples(data), limit) if check else []
-    sizes = write(checkpoint, output, precision)
+    sizes = write(checkpoint, output, precision, like)
     notify(f"wrote {sum(sizes.values()) / 1e6:,.1f} MB to {output}")
     if not check:
         return

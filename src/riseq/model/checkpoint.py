@@ -195,9 +195,8 @@ class WeightGraph:
 
     def _find_matrix(self, node: Any) -> Array:
         """Return the matrix whose product ``node`` is made from, as a linear layer has it."""
-        while not node.op_type.startswith("MatMul"):  # an addition, and what brings the sums of int8 back to scale
-            node = next(self.made_by[one] for one in node.input if one in self.made_by)
-        given, name = node.input[:2]
+        node = self._find_product(node)
+        name = node.input[1]
         matrix = self.tensors[name]
         if node.op_type == "MatMulNBits":
             inputs = next(one.i for one in node.attribute if one.name == "K")
@@ -206,12 +205,44 @@ class WeightGraph:
             return _scale_blocks(_unpack(matrix)[:, :inputs], zeros[:, : scales.shape[1]], scales)
         if node.op_type == "MatMulInteger":
             matrix = matrix.astype(np.float32) * self.tensors[f"{name.removesuffix('_quantized')}_scale"]
+        if divided := self._find_divisor(node):
+            matrix = matrix * self.tensors[divided][:, None]
+        return matrix.T
+
+    def find_sources(self, name: str) -> list[str]:
+        """Return the names of the tensors that the weight called ``name`` is made from; none where it is not here."""
+        layer, _, kind = name.rpartition(".")
+        tables = (
+            (name,),
+            (f"{layer}.rows", f"{layer}.scale"),
+            tuple(f"{name}_{p}" for p in ("Q4", "zero_points", "scales")),
+        )
+        for found in (*tables, *([(f"{layer}.linear.bias",)] if kind == "bias" else [])):
+            if found[0] in self.tensors:
+                return list(found)
+        bias = next((one for one in (f"{layer}.bias", f"{layer}.linear.bias") if one in self.tensors), None)
+        if bias is None or kind == "bias":
+            return []
+        node = self._find_product(self.taken_by[bias])
+        matrix = node.input[1]
+        scale = f"{matrix.removesuffix('_quantized')}_scale"
+        made = [one for one in (*node.input, scale, self._find_divisor(node)) if one in self.tensors]
+        return list(dict.fromkeys(made))
+
+    def _find_product(self, node: Any) -> Any:
+        """Return the product that ``node`` is made from."""
+        while not node.op_type.startswith("MatMul"):  # an addition, and what brings the sums of int8 back to scale
+            node = next(self.made_by[one] for one in node.input if one in self.made_by)
+        return node
+
+    def _find_divisor(self, node: Any) -> str:
+        """Return the name of what the product's inputs are divided by (quantisation.SmoothedLinear), or nothing."""
+        given = node.input[0]
+        if node.op_type == "MatMulInteger":
             given = self.made_by[given].input[0]
         before = self.made_by.get(given)
         divided = [] if before is None else [one for one in before.input if one.endswith(".inverse_D")]
-        if divided:  # quantisation.SmoothedLinear
-            matrix = matrix * self.tensors[divided[0].removeprefix("network.")][:, None]
-        return matrix.T
+        return str(divided[0]).removeprefix("network.") if divided else ""
 
 
 def _unpack(halves: Array) -> Array:

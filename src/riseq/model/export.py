@@ -19,9 +19,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from riseq.files import make_folder
+from riseq.hub import find_model
 from riseq.model.card import read_metadata, write_export_card
 from riseq.model.checkpoint import Checkpoint, load_checkpoint
 from riseq.model.folder import FORMAT, LAYOUT, checksum, is_exported, write_facts, write_vocabularies
+from riseq.model.graft import keep_bytes
 from riseq.model.network import MAX_SPAN_PIECES, RiseNetwork
 from riseq.model.quantisation import ByteEmbedding, quantise_graph, quantise_to_four_bits, smooth_activations
 from riseq.model.transformer import Attention, Layer, relative_buckets
@@ -33,8 +35,13 @@ LARGEST_FILE = 95_000_000
 """Bytes; a larger graph has its table of pieces beside it, for code hosts take no larger files."""
 
 
-def export(source: str | Path, folder: str | Path, precision: str = "int8") -> dict[str, int]:
-    """Write the checkpoint in ``source`` as an exported model to ``folder``; return the size of each file in bytes."""
+def export(
+    source: str | Path, folder: str | Path, precision: str = "int8", like: str | Path | None = None
+) -> dict[str, int]:
+    """Write the checkpoint in ``source`` as an exported model to ``folder``; return the size of each file in bytes.
+
+    ``like`` is an exported model whose bytes are taken over for every layer that is still as it is there.
+    """
     source, folder = Path(source), Path(folder)
     if precision not in PRECISIONS:
         raise InputError(f"precision {precision!r}; expected one of {', '.join(PRECISIONS)}")
@@ -45,10 +52,12 @@ def export(source: str | Path, folder: str | Path, precision: str = "int8") -> d
     checkpoint, card = load_checkpoint(source), source / LAYOUT.card
     text = card.read_text(encoding="utf-8") if card.is_file() else ""
     read_metadata(text, card)  # a mistake in it should not wait for the graphs
-    return export_checkpoint(checkpoint, folder, text, precision)
+    return export_checkpoint(checkpoint, folder, text, precision, find_model(like) if like is not None else None)
 
 
-def export_checkpoint(checkpoint: Checkpoint, folder: Path, card: str, precision: str) -> dict[str, int]:
+def export_checkpoint(
+    checkpoint: Checkpoint, folder: Path, card: str, precision: str, like: Path | None = None
+) -> dict[str, int]:
     """Write ``checkpoint``, whose card is ``card``, and return the size of each file in bytes.
 
     It is written whole: ``folder`` appears, or replaces an older one, only once all of it is on disk.
@@ -56,6 +65,8 @@ def export_checkpoint(checkpoint: Checkpoint, folder: Path, card: str, precision
     with make_folder(folder) as work:
         with _quiet():
             _write_graphs(checkpoint, work, precision)
+        if like is not None:
+            keep_bytes(checkpoint.network, work, like)
         write_vocabularies(work, checkpoint.phrases, checkpoint.pieces)
         config = _describe(checkpoint, precision, work)
         write_facts(work, config, write_export_card(card, config, folder.resolve().name))
