@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
 from riseq.engine.confidence import Calibration, DraftFeatures, PassFeatures
 from riseq.engine.dialogue import DialogueWords
-from riseq.engine.rules.agreement import Pronouns, fix_agreement, use_pronouns
+from riseq.engine.rules.agreement import Pronouns, correct_gender, fix_agreement, use_pronouns
 from riseq.engine.rules.broken_english import fix_stranded_words, mend_phrases
 from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, encode_context
 from riseq.text.lexicon import GENERAL_PRONOUNS, find_stem, is_content, is_foreign, is_word
@@ -129,6 +129,8 @@ class Draft:
         edits = mend_phrases(self.words, chosen, fixed, self.names) if grounded else chosen
         edits = use_pronouns(self.words, fix_stranded_words(self.words, edits, fixed), self.pronouns)
         gender_known = not grounded or bool(self.pronouns) or any(form in self.dialogue for form in GENERAL_PRONOUNS)
+        if not gender_known:
+            edits = correct_gender(self.words, edits)
         edits = fix_agreement(self.words, edits, fixed, gender_known)
         reached = apply(self.words, edits)
         # A mark alone is no question: an edit that would leave no word is not made.

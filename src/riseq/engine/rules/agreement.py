@@ -112,6 +112,17 @@ def use_pronouns(words: Sequence[str], edits: Sequence[Edit], pronouns: Pronouns
     return changed
 
 
+def correct_gender(words: Sequence[str], edits: Sequence[Edit]) -> list[Edit]:
+    """Return the edits with she where one replaced a name such as Katalin by he, and the other way round."""
+    names = [
+        (tuple(words[run]), certain.subject)
+        for run in find_runs([edit.op for edit in edits], (Op.SUBSTITUTE,))
+        if (certain := lexicon.CERTAIN_NAMES.get(words[run.start])) is not None
+        and any(form in lexicon.GENERAL_PRONOUNS and form not in certain for form in edits[run.start].phrase)
+    ]
+    return use_pronouns(words, edits, names)
+
+
 def _find_role(words: Sequence[str], edits: Sequence[Edit], run: slice, rest: Sequence[str]) -> int:
     """Return whether the name was a subject, an object, or an owner, before a noun or alone."""
     before = next((words[at] for at in range(run.start - 1, 0, -1) if edits[at].op not in GONE), "")
