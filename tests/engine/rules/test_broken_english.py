@@ -76,6 +76,10 @@ UNDONE = [
     ("How do I cancel [Premium plans|them] by mail?", "how do i cancel them by mail", "no verb before it, no subject"),
     ("[Does Ryanair|Do they] charge for bikes?", "do they charge for bikes", "the name alone"),
     ("How heavy is the Sony A7 [IV]?", "how heavy is the sony a7 iv", "a number in a name"),
+    ("What is the payment [for a loan] of $40?", "what is the payment for a loan of $ 40", "of belongs to the loan"),
+    ("Where is the hall [of fame] of Rome?", "where is the hall of rome", "one of may go for another"),
+    ("[When does the Canal Street|And] close?", "when does the canal street close", "its verb stayed"),
+    ("[When does the|And] market close?", "and market close", "here it is a noun"),
     ("How heavy is the Sony A7 [now]?", "how heavy is the sony a7", "no number"),
 ]
 MENDED = [
@@ -99,6 +103,9 @@ MENDED = [
     ("How do I take my name off [the list|it]?", "how do i take my name off it", "off belongs to the list"),
     ("[How much is a|and] ticket to Rome?", "and a ticket to rome", "a ticket is one"),
     ("[How much is|and] bread in Rome?", "and bread in rome", "bread needs none"),
+    ("[What is the height|and] of Etna?", "and etna", "so and"),
+    ("[Is it caused|what about] by earwax?", "what about earwax", "by goes too"),
+    ("How do I get [from Rome|there] to Pisa?", "how do i get from there to pisa", "from stays"),
     ("Can I feed [robins|their] worms?", "can i feed them worms", "robins own none"),
     ("Can I feed [the robin's|their] chicks?", "can i feed their chicks", "here they do"),
     ("Can I put [a tent up|it]?", "can i put it up", "the particle stays"),

@@ -74,6 +74,7 @@ def mend_phrases(
     - "three [pretzels: ones]": three. "declared with `[const: it]`": what stands for a code word is none.
     - "is a [tortoise: one] that", "which [of the two: ones] has": one. "turn off [the oven: it]": turn it off.
     - "[What do they eat: what about] in Peru?", "[how old is the mayor: what about] of Rome": what about Rome.
+    - "get [from Rome: there] to Pisa": from there.
     - "[How much is a: and] ticket": and a ticket. "feed [robins: their] worms": them. "put [a tent up: it]": it up.
     """
     mended, ops = list(edits), [int(edit.op) for edit in edits]
@@ -98,8 +99,14 @@ def mend_phrases(
             start, stop = start - 1, stop + 1
         elif phrase == ("one",) and left in ("a", "an") and ends[0]:
             start -= 1
-        elif phrase == ("what", "about") and ends[1] and (after == "of" or (after == "in" and placed)):
+        elif (
+            phrase in _OPENINGS
+            and ends[1]
+            and (after in ("of", "by") or (after == "in" and placed and len(phrase) > 1))
+        ):
             stop += 1
+        elif phrase == ("there",) and words[start] == "from":
+            phrase = ("from", "there")
         elif phrase == ("ones",) and left == "which" and after in lexicon.SINGULAR_TO_PLURAL:
             phrase = ("one",)
         elif left in _PARTICLES and phrase in _OBJECTS_OF_VERBS and ends[0] and _is_verb(start - 2, ops, words):
@@ -147,7 +154,13 @@ def _is_broken(run: slice, ops: Ops, words: Sequence[str], new: tuple[str, ...],
         verb = any(names[run.start : run.stop - 1]) and is_content(gone[-1]) and not names[run.stop - 1]
         subject = new[-1:] != () and new[-1] in _SUBJECTS and DETERMINERS.isdisjoint(gone)
         along = verb and subject and after in ENDS | PREPOSITIONS and not {gone[0], before}.isdisjoint(_HELPING_VERBS)
+        # "[What time does the market on Canal Street: and] close": its verb stayed.
+        stays = names[run.stop - 1] and words[run.stop : run.stop + 1] == [after] and not any(names[run.stop :][:1])
+        along |= new in _OPENINGS and stays and is_content(after) and not _HELPING_VERBS.isdisjoint(gone)
         return along or (bool(new) and _is_misplaced(gone, new, first, rest))
+    # "the payment [for a loan] of $40,000": what follows belongs to what went.
+    if after == "of" != gone[0] and words[run.stop : run.stop + 1] == ["of"]:
+        return True
     # "the Sony A7 [IV]": a number that is part of a name.
     if len(gone) == 1 and left == before and names[run.start - 1] and _NUMERAL.fullmatch(gone[0]):
         return True
