@@ -12,6 +12,7 @@ import pytest
 from check_everyday import DIALOGUES, KINDS, SUITE, Checker, Remark, make_checker, read_lines, read_phenomena
 from riseq.data.corpora import read_everyday
 from riseq.data.dataset import load_dataset
+from riseq.engine.simplifier import Simplifier
 
 MOST_REMARKS = {"structure": 0, "loses": 290, "new": 85, "long": 0, "changed": 3, "suite": 2}
 
@@ -43,13 +44,16 @@ def test_the_committed_dialogues_have_few_remarks(dialogues: list[dict[str, Any]
     assert {kind: counts[kind] for kind in KINDS if counts[kind] > MOST_REMARKS[kind]} == {}, shown(remarks)
 
 
+READING = SUITE.parents[2] / "examples" / "reading.jsonl"
+
+
 def shown(remarks: list[Remark]) -> str:
     return "\n".join(f"{one.where} {one.kind} {one.text}" for one in remarks if MOST_REMARKS[one.kind] < 10)
 
 
 def test_no_question_of_the_suite_is_trained_on(dialogues: list[dict[str, Any]]) -> None:
     asked = {one["full"].lower() for dialogue in dialogues for one in [*dialogue["turns"], *dialogue["next"]]}
-    for suite in (SUITE, SUITE.with_name("held_out.jsonl"), SUITE.with_name("fresh.jsonl")):
+    for suite in (SUITE, *(SUITE.with_name(name) for name in ("held_out.jsonl", "fresh.jsonl", "later.jsonl"))):
         cases = list(read_lines(suite))
         assert len({case["id"] for case in cases}) == 200
         assert not [case["id"] for case in cases if case["question"].lower() in asked]
@@ -69,7 +73,8 @@ def test_the_readme_counts_right(dialogues: list[dict[str, Any]], root: Path) ->
 
 
 def test_a_case_of_the_suite_agrees_with_itself() -> None:
-    for case in [*read_lines(SUITE), *read_lines(SUITE.with_name("fresh.jsonl"))]:
+    files = SUITE, SUITE.with_name("fresh.jsonl"), SUITE.with_name("later.jsonl"), READING
+    for case in (case for path in files for case in read_lines(path)):
         assert set(case) == {"id", "phenomenon", "context", "question", "gold", "keep", "gone", "bad"}
         assert all(part.lower() in case["question"].lower() for part in [*case["keep"], *case["gone"]]), case["id"]
         assert case["gold"], case["id"]
@@ -105,10 +110,22 @@ def test_an_id_that_is_there_twice_and_missing_fields_are_found(checker: Checker
     assert find_kinds(checker, {**good, "next": []}) == ["structure"]
 
 
-def test_what_is_read_by_people_was_never_seen(dialogues: list[dict[str, Any]], root: Path) -> None:
-    examples = load_dataset(root / "examples" / "reading.jsonl")
+def test_what_is_read_by_people_was_never_seen(dialogues: list[dict[str, Any]]) -> None:
+    examples = load_dataset(READING)
     assert len({example.id for example in examples}) == len(examples) == 200
     asked = [one["full"] for dialogue in dialogues for one in [*dialogue["turns"], *dialogue["next"]]]
     seen = Checker(frozenset(), [*asked, *(case["question"] for case in read_lines(SUITE))])
     remarks = [one for e in examples for one in seen.check_question(e.id, e.context, e.question, [])]
     assert remarks == []
+
+
+def test_what_was_read_is_what_the_model_that_ships_answers() -> None:
+    """Every tenth of them: the verdicts are of these texts."""
+    read = list(read_lines(READING.with_suffix(".results.jsonl")))
+    cases = list(read_lines(READING))
+    assert [one["id"] for one in read] == [case["id"] for case in cases]
+    assert {one["verdict"] for one in read} <= {"good", "ungrammatical", "wrong", "not sent"}
+    chosen = slice(None, None, 10)
+    asked = [(case["question"], case["context"]) for case in cases[chosen]]
+    answered = [one.text for one in Simplifier.load().batch(asked)]
+    assert sum(text == one["text"] for text, one in zip(answered, read[chosen], strict=True)) >= 19

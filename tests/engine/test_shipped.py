@@ -10,7 +10,6 @@ import pytest
 from riseq.data.dataset import load_dataset
 from riseq.engine.simplifier import Simplifier
 from riseq.hub import find_default_model
-from riseq.model.inputs import ContextWindow
 from riseq.text.words import forms
 
 MALALA = ["Who is Malala Yousafzai?", "A Pakistani activist for girls' education."]
@@ -94,26 +93,23 @@ LONG_ANSWER = (
 )
 
 
-@pytest.mark.parametrize(
-    ("name", "question", "context", "expected"),
-    [
-        ("Biles", "Did Simone Biles write a book?", BILES, {"Did she write a book?"}),
-        (
-            "Bambino",
-            "How do I clean the Breville Bambino?",
-            ["Which espresso machine should a beginner buy?", LONG_ANSWER],
-            {"How do I clean it?"},
-        ),
-    ],
-    ids=["in the first of five turns", "at the end of a long answer"],
-)
-def test_whole_utterances_and_whole_dialogues_are_read(
-    shipped: Simplifier, name: str, question: str, context: list[str], expected: set[str]
-) -> None:
-    if shipped.window != ContextWindow(None, None):
-        pytest.skip("the model that ships reads what the paper's does")
+def test_a_name_in_the_first_of_five_turns_is_read(shipped: Simplifier) -> None:
+    result = shipped("Did Simone Biles write a book?", BILES)
+    assert (result.text, result.truncated) == ("Did she write a book?", False)
+    assert shipped("Did Simone Biles write a book?", [*BILES, *["and so on "] * 400]).truncated
+
+
+def test_a_name_at_the_end_of_a_long_answer_is_read(shipped: Simplifier) -> None:
     assert len(LONG_ANSWER.split()) >= 120
-    result = shipped(question, context)
-    assert result.text in expected
-    assert not result.truncated
-    assert shipped(question, [*context, *["and so on "] * 400]).truncated
+    asked = "How do I clean the X?", "How long does the X take to heat up?", "Is the X loud?", "Does the X come used?"
+    questions, dialogues = [], []
+    for name in ("Breville Bambino", "Gaggia Classic", "Lelit Anna"):
+        answer = LONG_ANSWER.replace("Breville Bambino", name)
+        questions += [question.replace("X", name) for question in asked]
+        dialogues += [["Which espresso machine should a beginner buy?", answer]] * len(asked)
+    results = list(shipped.batch(zip(questions, dialogues, strict=True)))
+    assert not any(result.truncated for result in results)
+    assert sum(" it " in f"{result.text[:-1]} " for result in results) >= 8
+    # Without the end of the answer nobody has named it.
+    unnamed = [[first, answer.rsplit(" the ", 1)[0]] for first, answer in dialogues]
+    assert [result.text for result in shipped.batch(zip(questions, unnamed, strict=True))] == questions
