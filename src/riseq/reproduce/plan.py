@@ -20,9 +20,13 @@ UNSEEN = "cast19/test.qonly"
 DEV = "canard/dev.qonly"
 TEST_SETS = (TEST, UNSEEN)
 SETS = (*TEST_SETS, DEV)
-"""The sets of the report, of which DEV chooses and the others only report."""
+"""The sets of the report's tables, of which DEV chooses and the others only report."""
+ANSWERS = "canard/test.qa"
+"""CANARD test with the answers in the contexts."""
+SAVED_SETS = (*SETS, ANSWERS)
+"""The sets that outputs are saved on."""
 
-SET_TITLES = {TEST: "CANARD", UNSEEN: "CAsT-19 (unseen)", DEV: "CANARD validation"}
+SET_TITLES = {TEST: "CANARD", UNSEEN: "CAsT-19 (unseen)", DEV: "CANARD validation", ANSWERS: "CANARD with answers"}
 PREDICTIONS = "benchmarks/predictions"
 RUNS = "runs"
 TAUGHT = "benchmarks/train_models.sh"
