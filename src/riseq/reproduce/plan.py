@@ -35,7 +35,8 @@ COUNTED_PASSES = 3
 SAVED_PASSES = 5
 """How many passes of an editing system are written down, to show what more of them would do."""
 
-Group = Literal["baseline", "rise", "ablation"]
+Group = Literal["baseline", "repeat", "rise", "ablation"]
+"""A repeat is a further seed of a baseline, whose row is the mean of all."""
 
 
 @cache
@@ -113,6 +114,11 @@ PLAN = (
         PlannedSystem(f"{key}-{seed}", f"{row}, seed {seed}", "rise", "ablation", f"{key}.yaml", seed, row)
         for key, row in (("ablation-dps", "-DPS"), ("ablation-mld", "-MLD"), ("ablation-rise", "RISE"))
         for seed in (1, 2, 3)
+    ),
+    *(
+        PlannedSystem(f"{name}-{seed}", f"{title}, seed {seed}", name, "repeat", f"{name}.yaml", seed, title)
+        for name, title in (("trans++", "Trans++"), ("qgdiv", "QGDiv"))
+        for seed in (2, 3)
     ),
 )
 BY_NAME = {planned.name: planned for planned in PLAN}

@@ -157,7 +157,7 @@ def describe_system(store: Store, job: PredictionJob) -> Manifest:
     training = manifest.training
     if facts.hours is not None:
         training = training or Training(_guess_command(job.name, folder))
-        training = replace(training, hours=round(facts.hours, 6), edited=facts.edited)
+        training = replace(training, hours=round(facts.hours, 6), edited=facts.edited, steps=facts.steps)
     return replace(
         manifest,
         counted_passes=COUNTED_PASSES if job.system == EDITING else None,

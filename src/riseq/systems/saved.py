@@ -85,6 +85,8 @@ class Training:
     hardware: str | None = None
     edited: float | None = None
     """The share of words that the last epoch's sampled actions edit (1 - the share of KEEP), where the run has it."""
+    steps: int | None = None
+    """How many steps it took, where the run has it."""
 
 
 @dataclass(frozen=True, slots=True)
