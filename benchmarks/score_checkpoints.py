@@ -9,7 +9,8 @@ With --system the model is a baseline's, and --out gets its predictions beside t
     python benchmarks/score_checkpoints.py --system qgdiv --model runs/qgdiv/best --data canard/dev.qonly --out outputs
 
 --out has one JSON Lines file a set. A set with questions that have no dialogue before them is scored with those kept as
-they are; with --first-turns asked the outputs are the model's own, and both forms are scored (a baseline always is). Needs what training needs, and nothing of riseq's other extras.
+they are; with --first-turns asked the outputs are the model's own, and both forms are scored (a baseline always is).
+Needs what training needs, and nothing of riseq's other extras.
 """
 
 from __future__ import annotations

@@ -50,6 +50,8 @@ def test_a_checkpoints_weights_are_counted_without_being_loaded(tmp_path: Path) 
     checkpoint = make_checkpoint()
     folder = save_tiny(tmp_path / "tiny", checkpoint)
     assert count_parameters(folder) == sum(p.numel() for p in checkpoint.network.state_dict().values())
+    # The same that a run writes into the config, and an export takes from there: one count for all tables.
+    assert count_parameters(folder) == sum(p.numel() for p in checkpoint.network.parameters())
 
 
 def test_an_exported_model_has_what_its_training_counted() -> None:

@@ -32,7 +32,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The sets of the report; CAsT-19 begins with a question that has no dialogue before it."""
     folder = write_data(tmp_path / "data")
     path = folder / f"{UNSEEN}.jsonl"
-    row = {"id": FIRST.id, "context": [], "question": FIRST.question, "target": FIRST.target}
+    row: dict[str, object] = {"id": FIRST.id, "context": [], "question": FIRST.question, "target": FIRST.target}
     path.write_text(json.dumps(row) + "\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setenv("RISEQ_DATA", str(folder))
     return folder
@@ -89,9 +89,7 @@ def test_rise_keeps_them_by_itself_and_its_network_can_be_asked(root: Path, tmp_
     manifest = store.read_manifest("rise-small")
     assert manifest is not None
     assert manifest.asks(UNSEEN)
-    assert (store.read("rise-small", UNSEEN) or {})[FIRST.id] == tuple(
-        step.text for step in asked.predictions[0].steps
-    )
+    assert (store.read("rise-small", UNSEEN) or {})[FIRST.id] == tuple(step.text for step in asked.predictions[0].steps)
     assert save_outputs(store, replace(job, first_turns=None), [UNSEEN]) == [UNSEEN], "other outputs"
 
 

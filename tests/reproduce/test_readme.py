@@ -89,4 +89,6 @@ def test_parameters_are_counted_whole_wherever_they_are_told(root: Path) -> None
     text = (root / "README.md").read_text(encoding="utf-8")
     assert f"The included model has {millions} million parameters" in text
     for page in (root / "README.md", root / "docs" / "training.md", *sorted((root / "recipes").glob("*.yaml"))):
-        assert not re.search(r"\b(33|110)( ?M\b| million)", page.read_text(encoding="utf-8")), f"{page}: an encoder's size"
+        assert not re.search(r"\b(33|110)( ?M\b| million)", page.read_text(encoding="utf-8")), (
+            f"{page}: an encoder's size"
+        )

@@ -65,7 +65,9 @@ def test_the_ablations_differ_in_what_makes_them_so(root: Path) -> None:
 
 def test_rise_its_ablations_and_two_baselines_are_trained_on_equal_terms(root: Path) -> None:
     found = {name: asdict(read_recipe(root / "recipes" / f"{name}.yaml")) for name in (*ABLATIONS, "trans++", "qgdiv")}
-    shared = "backbone decoder_layers dropout train dev limit batch lr head_lr warmup_steps schedule weight_decay clip ema"
+    shared = (
+        "backbone decoder_layers dropout train dev limit batch lr head_lr warmup_steps schedule weight_decay clip ema"
+    )
     for name in shared.split():
         assert len({str(one[name]) for one in found.values()}) == 1, name
     assert all(one["scored_from"] == one["epochs"] for one in found.values()), "the last epoch is taken"

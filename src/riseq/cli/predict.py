@@ -47,7 +47,13 @@ def predict(
 
     store, name = Store(into.parent), into.name
     sets = data or list(SAVED_SETS)
-    options = (("--model", model), ("--first-turns", first_turns), ("--limit", limit), ("--take", take), ("--into", into))
+    options = (
+        ("--model", model),
+        ("--first-turns", first_turns),
+        ("--limit", limit),
+        ("--take", take),
+        ("--into", into),
+    )
     given = [part for option, value in options if value is not None for part in (option, str(value))]
     command = shlex.join(["riseq", "predict", "--system", system, *given])
     job = PredictionJob(name, system, made_by or command, model, title, note, limit, first_turns)

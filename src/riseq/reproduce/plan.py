@@ -73,7 +73,7 @@ class PlannedSystem:
     ships: bool = False
     """Whether a model of it comes with riseq."""
     taught_by: str | None = None
-    """The script that trained the model of the committed report, with teachers; its recipe alone has none."""
+    """The script with the steps that trained the model of the committed report; its recipe alone has no teachers."""
 
     def train_command(self, runs: str = RUNS, recipes: str = "recipes", changes: Sequence[str] = ()) -> list[str]:
         """Return the command that trains it, to be called again where it stopped."""

@@ -13,7 +13,10 @@ from riseq.types import InputError
 
 BEGIN = "<!-- made by riseq reproduce --readme README.md; do not edit -->"
 END = "<!-- end of what riseq reproduce makes -->"
-_SHIPPED = {"rise-small": ("**RISE, ours, `default`", "int8", "**"), "rise-large": ("RISE, ours, `large`", "4 bits", "")}
+_SHIPPED = {
+    "rise-small": ("**RISE, ours, `default`", "int8", "**"),
+    "rise-large": ("RISE, ours, `large`", "4 bits", ""),
+}
 _FORMS: tuple[tuple[str, FirstTurns], ...] = ((TEST, "kept"), (UNSEEN, "kept"), (UNSEEN, "asked"))
 
 
@@ -49,9 +52,9 @@ def build_results(board: Scoreboard) -> str:
 def _write_notes(board: Scoreboard) -> list[str]:
     count = sum(not one.context for one in board.examples(UNSEEN))
     notes = [
-        f"{count} questions of CAsT-19 have no dialogue before them. In its first column they stay as they are, for every",
-        "system alike (`--first-turns kept`); in the last column every system is asked, and a dash says that the saved",
-        "outputs do not have it. Parameters are all weights of encoder, decoder and heads.",
+        f"{count} questions of CAsT-19 have no dialogue before them. In its first column they stay as they are, for",
+        "all systems alike (`--first-turns kept`); in the last column every system is asked, and a dash says that the",
+        "saved outputs do not have it. Parameters are all weights of encoder, decoder and heads.",
     ]
     named = [(_SHIPPED[one.name][0].rpartition(" ")[2], one) for one in board.systems("rise") if one.name in _SHIPPED]
     answers = [f"{name} has {text}" for name, one in named if (text := _write_scores(board, [one], ANSWERS, "kept"))]
@@ -76,9 +79,9 @@ def _compare(board: Scoreboard) -> list[str]:
     ahead = [key for key in ours if mld and mld[key] > ours[key]]
     for dataset in TEST_SETS:
         which = [
-            f"{TITLES[metric]} ({mld[name, metric]:{score_digits(metric)}} to {ours[name, metric]:{score_digits(metric)}})"
-            for name, metric in ahead
-            if name == dataset
+            f"{TITLES[key[1]]} ({mld[key]:{score_digits(key[1])}} to {ours[key]:{score_digits(key[1])}})"
+            for key in ahead
+            if key[0] == dataset
         ]
         if which:
             where = f"Its ablation -MLD (maximum likelihood) is ahead of it on {SET_TITLES[dataset]}"
@@ -88,7 +91,7 @@ def _compare(board: Scoreboard) -> list[str]:
 
 def _means(board: Scoreboard, systems: list[PlannedSystem]) -> dict[tuple[str, str], float]:
     """Return the mean scores of the seeds that were run, by set and metric."""
-    found = {}
+    found: dict[tuple[str, str], float] = {}
     for dataset in TEST_SETS:
         ran = [scores for one in systems if (scores := board.scores(one.name, dataset))]
         if ran:
