@@ -9,8 +9,8 @@ import pytest
 
 from riseq.cli import main
 from riseq.data.dataset import load_dataset
-from riseq.reproduce.plan import ANSWERS, PREDICTIONS, UNSEEN
-from riseq.reproduce.readme import BEGIN, END, build_results, write_readme
+from riseq.reproduce.plan import ANSWERS, GROUNDED_SETS, PREDICTIONS, UNSEEN
+from riseq.reproduce.readme import BEGIN, END, GROUNDED, build_results, write_readme
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.systems.saved import Store
 from riseq.types import InputError
@@ -80,6 +80,28 @@ def test_the_committed_readme_has_the_numbers_of_the_predictions(data_dir: Path,
     made = text.partition(f"{BEGIN}\n")[2].partition(END)[0]
     assert made == build_results(board), "make it again with: riseq reproduce --readme README.md"
     assert any(not one.context for one in board.examples(UNSEEN))
+
+
+def test_grounded_outputs_are_told_once_they_are_saved(board: Scoreboard) -> None:
+    assert GROUNDED not in build_results(board)
+    store, (dataset,) = board.store, GROUNDED_SETS
+    store.write("rise-small", dataset, store.read("rise-small", UNSEEN) or {})
+    again = Scoreboard(store, load=board._load)
+    found = again.scores("rise-small", UNSEEN)
+    assert found is not None
+    assert f"{GROUNDED} `default` has {found.score('bleu1'):.1f} " in build_results(again)
+    assert again.rescore_command("rise-small", dataset).endswith(
+        f"rise-small/cast19.test.qonly+grounded.jsonl.gz --data {UNSEEN}"
+    )
+
+
+def test_no_row_of_scores_is_typed_by_hand(root: Path) -> None:
+    text = (root / "README.md").read_text(encoding="utf-8")
+    typed = re.findall(r"(?:\d+\.\d ){5}\d\.\d{3}", text.partition(BEGIN)[0] + text.partition(END)[2])
+    store, (dataset,) = Store(root / PREDICTIONS), GROUNDED_SETS
+    waiting = [name for name in ("rise-small", "rise-large") if store.find(name, dataset) is None]
+    # Until grounded outputs are saved their scores stand in the text; then --readme writes them.
+    assert len(typed) <= len(waiting), f"README has rows of scores that are saved, typed by hand: {typed}"
 
 
 def test_parameters_are_counted_whole_wherever_they_are_told(root: Path) -> None:

@@ -106,9 +106,9 @@ def _read_log(path: Path) -> tuple[float | None, float | None, int | None]:
     return hours, fmean(edited[max(edited, key=int)]) if edited else None, steps
 
 
-def open_system(system: str, model: Path | None, max_passes: int) -> System:
-    """Return a system; one that edits in passes makes at most ``max_passes``, and is asked the benchmark's way."""
-    controls = Controls(max_passes=max_passes, grounded=False) if system == EDITING else None
+def open_system(system: str, model: Path | None, max_passes: int, grounded: bool = False) -> System:
+    """Return a system; one that edits in passes makes at most ``max_passes``, asked the benchmark's way or grounded."""
+    controls = Controls(max_passes=max_passes, grounded=grounded) if system == EDITING else None
     return load_system(system, model, controls=controls)
 
 

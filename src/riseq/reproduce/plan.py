@@ -25,6 +25,9 @@ ANSWERS = "canard/test.qa"
 """CANARD test with the answers in the contexts."""
 SAVED_SETS = (*SETS, ANSWERS)
 """The sets that outputs are saved on."""
+GROUNDED_SUFFIX = "+grounded"
+GROUNDED_SETS = (f"{UNSEEN}{GROUNDED_SUFFIX}",)
+"""Sets whose outputs of RISE are also saved as people get them: dropping only what the dialogue has said."""
 
 SET_TITLES = {TEST: "CANARD", UNSEEN: "CAsT-19 (unseen)", DEV: "CANARD validation", ANSWERS: "CANARD with answers"}
 PREDICTIONS = "benchmarks/predictions"
@@ -37,6 +40,11 @@ SAVED_PASSES = 5
 
 Group = Literal["baseline", "repeat", "rise", "ablation"]
 """A repeat is a further seed of a baseline, whose row is the mean of all."""
+
+
+def split_form(dataset: str) -> tuple[str, bool]:
+    """Return the name of a set, and whether its outputs are those of RISE asked to be grounded."""
+    return dataset.removesuffix(GROUNDED_SUFFIX), dataset.endswith(GROUNDED_SUFFIX)
 
 
 @cache

@@ -12,7 +12,7 @@ from riseq.jobs import Journal, OtherSettings, digest, journal_path
 from riseq.metrics.first_turns import FirstTurns
 from riseq.metrics.scores import Scores, score
 from riseq.reproduce.facts import EDITING, describe_machine, open_system, read_facts
-from riseq.reproduce.plan import BY_NAME, COUNTED_PASSES, RUNS, SAVED_PASSES, SAVED_SETS
+from riseq.reproduce.plan import BY_NAME, COUNTED_PASSES, RUNS, SAVED_PASSES, SAVED_SETS, split_form
 from riseq.systems import Rise, System, saved
 from riseq.systems.registry import SystemChoice
 from riseq.systems.saved import Manifest, SetFacts, Store, Training
@@ -78,9 +78,12 @@ class PredictionJob:
 
     def fingerprint(self, dataset: str) -> dict[str, Any]:
         """Return everything that decides what the outputs on ``dataset`` are, as JSON has it."""
+        name, grounded = split_form(dataset)
+        if grounded and self.system != EDITING:
+            raise InputError(f"{dataset}: the system {self.system!r} cannot be asked so, expected {EDITING!r}")
         found = {
-            **SystemChoice(self.system, self.model_folder, Controls(grounded=False)).settings(),
-            "data": digest(Path(locate_dataset(dataset))),
+            **SystemChoice(self.system, self.model_folder, Controls(grounded=grounded)).settings(),
+            "data": digest(Path(locate_dataset(name))),
             "rows": self.limit,
             "passes": SAVED_PASSES if self.system == EDITING else None,
         }
@@ -101,14 +104,17 @@ def save_outputs(store: Store, job: PredictionJob, datasets: Sequence[str], agai
     if not missing:
         return []
     examples = {name: _load(name, job.limit) for name in missing}
-    system = open_system(job.system, job.model, SAVED_PASSES)
-    if job.first_turns == "asked":
-        ask_first_turns(system)
-    for name in missing:
+    systems: dict[bool, System] = {}
+    for name in sorted(missing, key=lambda name: split_form(name)[1]):
+        grounded = split_form(name)[1]
+        if grounded not in systems:
+            systems[grounded] = open_system(job.system, job.model, SAVED_PASSES, grounded)
+            if job.first_turns == "asked":
+                ask_first_turns(systems[grounded])
         path = journal_path(store.path(job.name, name))
         path.parent.mkdir(parents=True, exist_ok=True)
         with _open_journal(path, fingerprints[name], again) as journal:
-            rows = _run(system, examples[name], journal, f"{job.name} {name}")
+            rows = _run(systems[grounded], examples[name], journal, f"{job.name} {name}")
             store.write(job.name, name, {row["id"]: row["passes"] for row in rows})
             seconds = round(rows[-1]["seconds"], 2)
             machine = describe_machine()
@@ -205,7 +211,7 @@ def note_training(
 
 
 def _load(name: str, limit: int | None) -> list[Example]:
-    examples = load_dataset(name, need_target=True)[:limit]
+    examples = load_dataset(split_form(name)[0], need_target=True)[:limit]
     if not examples:
         raise InputError(f"{name}: no questions, expected at least one")
     return examples

@@ -5,7 +5,7 @@ from statistics import fmean
 
 from riseq.files import write_text
 from riseq.metrics.first_turns import FirstTurns
-from riseq.reproduce.plan import ANSWERS, SET_TITLES, TEST, TEST_SETS, UNSEEN, PlannedSystem, read_paper
+from riseq.reproduce.plan import ANSWERS, GROUNDED_SETS, SET_TITLES, TEST, TEST_SETS, UNSEEN, PlannedSystem, read_paper
 from riseq.reproduce.score_tables import TITLES, list_rivals
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.terminal.results import score_digits
@@ -13,6 +13,7 @@ from riseq.types import InputError
 
 BEGIN = "<!-- made by riseq reproduce --readme README.md; do not edit -->"
 END = "<!-- end of what riseq reproduce makes -->"
+GROUNDED = "All rows of RISE are asked the benchmark's way. Grounded, as people get it, on CAsT-19"
 _SHIPPED = {
     "rise-small": ("**RISE, ours, `default`", "int8", "**"),
     "rise-large": ("RISE, ours, `large`", "4 bits", ""),
@@ -57,9 +58,10 @@ def _write_notes(board: Scoreboard) -> list[str]:
         "saved outputs do not have it. Parameters are all weights of encoder, decoder and heads.",
     ]
     named = [(_SHIPPED[one.name][0].rpartition(" ")[2], one) for one in board.systems("rise") if one.name in _SHIPPED]
-    answers = [f"{name} has {text}" for name, one in named if (text := _write_scores(board, [one], ANSWERS, "kept"))]
-    if answers:
-        notes += ["", f"With answers in the contexts (`{ANSWERS}`) {' and '.join(answers)}."]
+    for dataset, how in ((ANSWERS, f"With answers in the contexts (`{ANSWERS}`)"), (GROUNDED_SETS[0], GROUNDED)):
+        found = [f"{name} has {text}" for name, one in named if (text := _write_scores(board, [one], dataset, "kept"))]
+        if found:
+            notes += ["", f"{how} {' and '.join(found)}."]
     return notes + _compare(board)
 
 

@@ -15,7 +15,16 @@ from riseq.reproduce.cases import build_cases
 from riseq.reproduce.document import Cell, Column, Figure, Part, Report, Row, Section, Table
 from riseq.reproduce.facts import describe_machine, measure_speed, open_system
 from riseq.reproduce.figures import load_matplotlib, on_white
-from riseq.reproduce.plan import COUNTED_PASSES, SAVED_SETS, UNSEEN, PlannedSystem, read_paper, read_texts, write_note
+from riseq.reproduce.plan import (
+    COUNTED_PASSES,
+    GROUNDED_SETS,
+    SAVED_SETS,
+    UNSEEN,
+    PlannedSystem,
+    read_paper,
+    read_texts,
+    write_note,
+)
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.systems.registry import SYSTEMS
 from riseq.systems.saved import MANIFEST, Store, file_stem
@@ -114,7 +123,8 @@ def build_sources(board: Scoreboard) -> list[Table]:
     made, missing = list[Row](), list[Row]()
     for planned in board.systems("baseline", "repeat", "rise", "ablation"):
         lacks = [dataset for dataset in SAVED_SETS if board.passes(planned.name, dataset) is None]
-        for dataset in (one for one in SAVED_SETS if one not in lacks):
+        more = [one for one in GROUNDED_SETS if board.passes(planned.name, one) is not None]
+        for dataset in (*(one for one in SAVED_SETS if one not in lacks), *more):
             command = board.made_by(planned.name, dataset) or "not told"
             again = Cell(board.rescore_command(planned.name, dataset), code=True)
             made.append(Row(planned.title, (Cell(dataset), Cell(command, code=True), again), command=command))
@@ -185,7 +195,8 @@ def write_compact(report: Report, folder: Path) -> Path:
 
 def write_joined(board: Scoreboard, folder: Path) -> int:
     """Write every system's outputs beside question and target, with its manifest; return how many files there are."""
-    saved = [(name, dataset) for name in board.manifests for dataset in SAVED_SETS if board.store.find(name, dataset)]
+    sets = (*SAVED_SETS, *GROUNDED_SETS)
+    saved = [(name, dataset) for name in board.manifests for dataset in sets if board.store.find(name, dataset)]
     for name, dataset in track(saved, len(saved), "outputs"):
         (folder / name).mkdir(parents=True, exist_ok=True)
         write_rows(folder / name / f"{file_stem(dataset)}.jsonl.gz", board.joined_rows(name, dataset))

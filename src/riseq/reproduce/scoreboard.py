@@ -12,7 +12,7 @@ from riseq.data.dataset import load_dataset
 from riseq.metrics.first_turns import FirstTurns, has_first_turns, keep_first_turns
 from riseq.metrics.passes import text_after
 from riseq.metrics.scores import ExampleScores, score_examples
-from riseq.reproduce.plan import BY_NAME, PLAN, PREDICTIONS, Group, PlannedSystem
+from riseq.reproduce.plan import BY_NAME, PLAN, PREDICTIONS, Group, PlannedSystem, split_form
 from riseq.systems.saved import Store, trim
 from riseq.text.pieces import scoring_form
 from riseq.types import Example, InputError
@@ -65,7 +65,7 @@ class Scoreboard:
     @cache
     def examples(self, dataset: str) -> list[Example]:
         """Return the examples of a set."""
-        return list(self._load(dataset))[: self.limit]
+        return list(self._load(split_form(dataset)[0]))[: self.limit]
 
     @cache
     def questions(self, dataset: str) -> list[str]:
@@ -126,8 +126,9 @@ class Scoreboard:
         """Return the command that prints a system's scores on a set from its saved outputs."""
         path = self.store.find(name, dataset) or self.store.path(name, dataset)
         model = f"{self._shown_as}/{name}/{path.name}"
+        name, _ = split_form(dataset)
         form = ["--first-turns", first_turns] if has_first_turns(self.examples(dataset)) else []
-        return shlex.join(["riseq", "evaluate", "--system", "saved", "--model", model, "--data", dataset, *form])
+        return shlex.join(["riseq", "evaluate", "--system", "saved", "--model", model, "--data", name, *form])
 
     def made_by(self, name: str, dataset: str) -> str | None:
         """Return the command that made a system's outputs on a set."""
