@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
 from riseq.engine.confidence import Calibration, DraftFeatures, PassFeatures
 from riseq.engine.dialogue import DialogueWords
-from riseq.engine.rules.agreement import Pronouns, fix_agreement, use_pronouns
+from riseq.engine.rules.agreement import Pronouns, correct_gender, fix_agreement, use_pronouns
 from riseq.engine.rules.broken_english import fix_stranded_words, mend_phrases
 from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, encode_context
-from riseq.text.lexicon import GENERAL_PRONOUNS, find_stem, is_content, is_foreign, is_word
+from riseq.text.lexicon import GENERAL_PRONOUNS, SEXED_NOUNS, TRADE, find_stem, is_content, is_foreign, is_word
 from riseq.text.pieces import Pieces
 from riseq.text.realise import realise
 from riseq.text.words import forms, split
@@ -128,8 +128,13 @@ class Draft:
         fixed, grounded = self.fixed, self.condition is Condition.GROUNDED
         edits = mend_phrases(self.words, chosen, fixed, self.names) if grounded else chosen
         edits = use_pronouns(self.words, fix_stranded_words(self.words, edits, fixed), self.pronouns)
-        gender_known = not grounded or bool(self.pronouns) or any(form in self.dialogue for form in GENERAL_PRONOUNS)
-        edits = fix_agreement(self.words, edits, fixed, gender_known)
+        telling = GENERAL_PRONOUNS.keys() | SEXED_NOUNS | {"himself", "herself"}
+        said = any(form in self.dialogue for form in telling) or not telling.isdisjoint(self.words)
+        gender_known = not grounded or bool(self.pronouns) or said
+        if not gender_known:
+            edits = correct_gender(self.words, edits)
+        of_trade = any(word in self.dialogue for word in TRADE)
+        edits = fix_agreement(self.words, edits, fixed, gender_known, self.names, of_trade)
         reached = apply(self.words, edits)
         # A mark alone is no question: an edit that would leave no word is not made.
         if reached == self.words or not any(is_word(word) for word in reached[1:]):

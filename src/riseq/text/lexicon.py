@@ -61,6 +61,9 @@ OBJECT_PREPOSITIONS = _LISTS["object_prepositions"]
 PHRASE_OPENERS = PREPOSITIONS | DETERMINERS | _LISTS["phrase_openers"]
 SUBORDINATORS = _LISTS["subordinators"]
 UNISEX_NAMES = _LISTS["unisex_names"]
+TRADE = _LISTS["trade"]
+CERTAIN_NAMES = dict.fromkeys(_LISTS["female_names"], SHE) | dict.fromkeys(_LISTS["male_names"], HE)
+"""The pronoun of a first name that leaves no doubt."""
 TIMES = _LISTS["times"]
 MOTIONS = _LISTS["motions"]
 CONJUNCTIONS = _LISTS["conjunctions"]

@@ -151,5 +151,31 @@ def test_whatever_the_edits_they_stay_edits(rows: list[tuple[str, Edit]], fixed:
 @pytest.mark.parametrize("gender_known", [True, False])
 def test_a_first_name_that_says_neither_is_they_unless_the_dialogue_told(gender_known: bool) -> None:
     words, edits = test_broken_english.read("What if [Charlie|he] ignores [Charlie Chaplin|him]?")
-    expected = "what if he ignores him" if gender_known else "what if they ignore him"
+    expected = "what if he ignores him" if gender_known else "what if they ignore them"
     assert test_broken_english.show(words, fix_agreement(words, edits, gender_known=gender_known)) == expected
+
+
+NAMED = [
+    ("Does [Elvi Shafak|he] write?", "do they write", "a name that is in no list"),
+    ("Does [Thomas Mann|he] write?", "does he write", "a certain name"),
+    ("When can I call [Elvi Shafak|her]?", "when can i call them", "her as an object"),
+    ("Who is [Elvi Shafak's|her] editor?", "who is their editor", "her as an owner"),
+    ("Does [the king|he] write?", "does he write", "a noun that tells"),
+]
+
+
+@pytest.mark.parametrize(("marked", "expected", "why"), NAMED, ids=[case[2] for case in NAMED])
+def test_he_or_she_only_for_a_certain_name(marked: str, expected: str, why: str) -> None:
+    words, edits = test_broken_english.read(marked)
+    names = test_broken_english.find_names(words, marked)
+    made = fix_agreement(words, edits, gender_known=False, names=names)
+    assert test_broken_english.show(words, made) == expected, why
+    told = fix_agreement(words, edits, gender_known=True, names=names)
+    assert "they" not in test_broken_english.show(words, told)
+
+
+def test_a_firm_with_a_persons_name_is_they() -> None:
+    words, edits = test_broken_english.read("Does [Peter Hahn|he] deliver?")
+    names = test_broken_english.find_names(words, "Peter Hahn")
+    made = fix_agreement(words, edits, gender_known=False, names=names, of_trade=True)
+    assert test_broken_english.show(words, made) == "do they deliver"

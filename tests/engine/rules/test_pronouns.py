@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.rules.test_broken_english import read, show
-from riseq.engine.rules.agreement import fix_agreement, use_pronouns
+from riseq.engine.rules.agreement import correct_gender, fix_agreement, use_pronouns
 
 CASES = [
     ("How many goals did [Alex Morgan|he] score?", "she", "how many goals did she score", "a subject"),
@@ -27,3 +27,20 @@ def test_cases(marked: str, pronoun: str, expected: str, why: str) -> None:
     assert show(words, fix_agreement(words, use_pronouns(words, edits, [(("alex", "morgan"), pronoun)]))) == expected, (
         why
     )
+
+
+GENDERS = [
+    ("What did [Katalin Karikó|he] do there?", "what did she do there", "Katalin is a woman's name"),
+    ("Who taught [Katalin Karikó|him]?", "who taught her", "as an object"),
+    ("Where is [Katalin Karikó's|his] house?", "where is her house", "as an owner"),
+    ("Where is [Thomas Mann's|her] house?", "where is his house", "Thomas is a man's"),
+    ("What did [Katalin Karikó|they] do there?", "what did they do there", "they may stay"),
+    ("What did [Peter Hahn|it] sell there?", "what did it sell there", "so may it"),
+    ("What did [Robin Vance|he] do there?", "what did he do there", "Robin says nothing"),
+]
+
+
+@pytest.mark.parametrize(("marked", "expected", "why"), GENDERS, ids=[case[2] for case in GENDERS])
+def test_a_certain_first_name_decides_between_he_and_she(marked: str, expected: str, why: str) -> None:
+    words, edits = read(marked)
+    assert show(words, correct_gender(words, edits)) == expected, why

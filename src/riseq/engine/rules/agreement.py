@@ -112,6 +112,17 @@ def use_pronouns(words: Sequence[str], edits: Sequence[Edit], pronouns: Pronouns
     return changed
 
 
+def correct_gender(words: Sequence[str], edits: Sequence[Edit]) -> list[Edit]:
+    """Return the edits with she where one replaced a name such as Katalin by he, and the other way round."""
+    names = [
+        (tuple(words[run]), certain.subject)
+        for run in find_runs([edit.op for edit in edits], (Op.SUBSTITUTE,))
+        if (certain := lexicon.CERTAIN_NAMES.get(words[run.start])) is not None
+        and any(form in lexicon.GENERAL_PRONOUNS and form not in certain for form in edits[run.start].phrase)
+    ]
+    return use_pronouns(words, edits, names)
+
+
 def _find_role(words: Sequence[str], edits: Sequence[Edit], run: slice, rest: Sequence[str]) -> int:
     """Return whether the name was a subject, an object, or an owner, before a noun or alone."""
     before = next((words[at] for at in range(run.start - 1, 0, -1) if edits[at].op not in GONE), "")
@@ -123,16 +134,22 @@ def _find_role(words: Sequence[str], edits: Sequence[Edit], run: slice, rest: Se
 
 
 def fix_agreement(
-    words: Sequence[str], edits: Sequence[Edit], fixed: Collection[int] = (), gender_known: bool = True
+    words: Sequence[str],
+    edits: Sequence[Edit],
+    fixed: Collection[int] = (),
+    gender_known: bool = True,
+    names: Sequence[bool] = (),
+    of_trade: bool = False,
 ) -> list[Edit]:
     """Return the edits with what follows from them; both start with the marker's position, ``fixed`` ones are kept.
 
-    ``gender_known`` says whether the dialogue called anybody he or she.
+    ``gender_known`` says whether the dialogue called anybody he or she, ``names`` which words are written as names
+    are, ``of_trade`` whether the dialogue is about shops and firms, of which many have a person's name.
 
     - "[Ira Hayes] he's name": an owner that became a pronoun takes its "'s" along: "his name".
     - "opposed to [Ira Hayes] he": after a preposition the pronoun is an object: "him".
     - "[the band] Was they": a form of be, have or do agrees with the pronoun beside it: "Were they".
-    - "[a data engineer] he", "[Charlie] he": someone of whom nothing else is known is "they".
+    - "[a data engineer] he", "[Charlie] he", "[Elif Shafak] he": someone of whom nothing else is known is "they".
     - "an [Italian] restaurant": the article goes by the word it now stands before: "a restaurant".
     - "like in [Nairobi] in July", "the [Wall] it": of two words alike that an edit brought together one goes, and so
       does an article before a pronoun.
@@ -141,7 +158,7 @@ def fix_agreement(
     sentence = _Sentence(words, edits, fixed)
     if any(edit.op for edit in edits):
         _drop_closing_quote(sentence)
-        _stay_general(sentence, gender_known)
+        _stay_general(sentence, gender_known, names, of_trade)
         _own(sentence)
         _drop_double(sentence)
         _take_object_form(sentence)
@@ -161,15 +178,19 @@ def _drop_closing_quote(sentence: _Sentence) -> None:
             sentence.replace(position)
 
 
-def _stay_general(sentence: _Sentence, gender_known: bool) -> None:
+def _stay_general(sentence: _Sentence, gender_known: bool, names: Sequence[bool], of_trade: bool) -> None:
     """Write the pronoun for "a data engineer" as they; "a king" tells, and the "A." of a name is no article."""
     for run in sentence.substitutes:
         phrase, (first, *gone) = sentence.edits[run.start].phrase, sentence.words[run]
         noun = "".join(sentence.words[run.start + 1 : run.start + 2])
         general = lexicon.GENERAL_PRONOUNS.get(phrase[-1])
         role = first in ("a", "an") and lexicon.SEXED_NOUNS.isdisjoint(gone) and len(noun) > 1 and is_word(noun)
-        named = not gender_known and first in lexicon.UNISEX_NAMES and not any(map(lexicon.is_content, gone))
-        if general is not None and (role or named):
+        sure = first in lexicon.CERTAIN_NAMES and not of_trade
+        named = first in lexicon.UNISEX_NAMES or (any(names[run]) and names[run.start])
+        unsure = not gender_known and named and not sure and lexicon.SEXED_NOUNS.isdisjoint((first, *gone))
+        if phrase[-1:] == ("her",) and _find_role(sentence.words, sentence.edits, run, ()) == 1:
+            general = lexicon.THEY.object
+        if general is not None and (role or unsure):
             sentence.set_phrase(run.start, (*phrase[:-1], general))
 
 

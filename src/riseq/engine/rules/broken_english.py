@@ -4,6 +4,7 @@ A network decides word by word; what it leaves between its edits may be no sente
 edits and what stands around it, goes by forms alone, and did not lower the scores on CANARD's development set.
 """
 
+import re
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
@@ -23,6 +24,10 @@ _OBJECTS_OF_VERBS = frozenset({("it",), ("them",), ("him",), ("her",)})
 _PARTICLES = frozenset({"off", "up", "away", "back", "down"})
 _QUANTIFIERS = frozenset({"any", "some", "no", "every", "each", "another", "what"})
 _ASKING = frozenset({"", "why", "when", "where", "how"})
+_TO_OBJECT = {"its": "it", "their": "them", "his": "him", "her": "her"}
+_GIVING = frozenset({"feed", "feeding", "give", "giving", "send", "show", "teach", "tell", "offer", "lend"})
+_NUMERAL = re.compile(r"[ivx]+|\d+\w?")
+_BEFORE_TO = frozenset({"have", "has", "had", "need", "needs", "needed", "ought", "going", "able"})
 _COMPARING = frozenset({"better", "worse", "more", "less", "well", "as", "than"})
 
 
@@ -69,6 +74,8 @@ def mend_phrases(
     - "three [pretzels: ones]": three. "declared with `[const: it]`": what stands for a code word is none.
     - "is a [tortoise: one] that", "which [of the two: ones] has": one. "turn off [the oven: it]": turn it off.
     - "[What do they eat: what about] in Peru?", "[how old is the mayor: what about] of Rome": what about Rome.
+    - "get [from Rome: there] to Pisa": from there.
+    - "[How much is a: and] ticket": and a ticket. "feed [robins: their] worms": them. "put [a tent up: it]": it up.
     """
     mended, ops = list(edits), [int(edit.op) for edit in edits]
     for run in find_runs(ops, (Op.SUBSTITUTE,)):
@@ -92,12 +99,24 @@ def mend_phrases(
             start, stop = start - 1, stop + 1
         elif phrase == ("one",) and left in ("a", "an") and ends[0]:
             start -= 1
-        elif phrase == ("what", "about") and ends[1] and (after == "of" or (after == "in" and placed)):
+        elif (
+            phrase in _OPENINGS
+            and ends[1]
+            and (after in ("of", "by") or (after == "in" and placed and len(phrase) > 1))
+        ):
             stop += 1
+        elif phrase == ("there",) and words[start] == "from":
+            phrase = ("from", "there")
         elif phrase == ("ones",) and left == "which" and after in lexicon.SINGULAR_TO_PLURAL:
             phrase = ("one",)
         elif left in _PARTICLES and phrase in _OBJECTS_OF_VERBS and ends[0] and _is_verb(start - 2, ops, words):
             mended[start - 2], phrase = Edit(Op.INSERT, phrase), ()
+        elif phrase in _OPENINGS and stop - start > 1 and words[stop - 1] in ARTICLES and is_content(after):
+            phrase = (*phrase, words[stop - 1])
+        elif left in _GIVING and is_content(after) and lexicon.APOSTROPHES.isdisjoint(words[start:stop]):
+            phrase = (*phrase[:-1], _TO_OBJECT.get(phrase[-1], phrase[-1])) if phrase else phrase
+        elif phrase in _OBJECTS_OF_VERBS and words[stop - 1] in _PARTICLES and is_content(words[stop - 2]):
+            phrase = (*phrase, words[stop - 1])
         rest = Edit(Op.SUBSTITUTE) if phrase else DELETE
         mended[start:stop] = [Edit(rest.op, phrase), *[rest] * (stop - start - 1)]
     return mended
@@ -131,7 +150,20 @@ def _is_broken(run: slice, ops: Ops, words: Sequence[str], new: tuple[str, ...],
     first, rest = ["", *_list_kept(words, ops, 1, run.start)], _list_kept(words, ops, run.stop, len(ops)) or ["?"]
     before, after, gone, left = first[-1], rest[0], words[run], words[run.start - 1]
     if ops[run.start] == Op.SUBSTITUTE:
-        return bool(new) and _is_misplaced(gone, new, first, rest)
+        # "[Does Ryanair charge: do they] for a pushchair": the verb went along with the name before it.
+        verb = any(names[run.start : run.stop - 1]) and is_content(gone[-1]) and not names[run.stop - 1]
+        subject = new[-1:] != () and new[-1] in _SUBJECTS and DETERMINERS.isdisjoint(gone)
+        along = verb and subject and after in ENDS | PREPOSITIONS and not {gone[0], before}.isdisjoint(_HELPING_VERBS)
+        # "[What time does the market on Canal Street: and] close": its verb stayed.
+        stays = names[run.stop - 1] and words[run.stop : run.stop + 1] == [after] and not any(names[run.stop :][:1])
+        along |= new in _OPENINGS and stays and is_content(after) and not _HELPING_VERBS.isdisjoint(gone)
+        return along or (bool(new) and _is_misplaced(gone, new, first, rest))
+    # "the payment [for a loan] of $40,000": what follows belongs to what went.
+    if after == "of" != gone[0] and words[run.stop : run.stop + 1] == ["of"]:
+        return True
+    # "the Sony A7 [IV]": a number that is part of a name.
+    if len(gone) == 1 and left == before and names[run.start - 1] and _NUMERAL.fullmatch(gone[0]):
+        return True
     noun_follows = is_content(after) or after in ("one", "ones", "other", "same")
     # "become a [doctor] in Berlin", "did the [League or the Avengers] come": an article without its noun.
     if left in DETERMINERS and left == before and is_content(gone[0]):
@@ -139,6 +171,9 @@ def _is_broken(run: slice, ops: Ops, words: Sequence[str], new: tuple[str, ...],
     # "real-[time] databases", "example that [is] rejected": what ties two words together.
     hyphen = left == before == "-" or words[run.stop : run.stop + 1] == ["-"]
     if hyphen or (before and (noun_follows or after in DETERMINERS) and LINKS.issuperset(gone)):
+        return True
+    # "who doesn't have [to pay the fee]?", "what would fifty [posters cost]?": the verb went along.
+    if after in ENDS and ((gone[0] == "to" and before in _BEFORE_TO) or _lacks_verb(first)):
         return True
     # "how many [chin] tucks": half a compound; but of a known thing "the [wedding] cake", and "[Wilbur] Wright".
     adjacent = run.stop < len(words) and words[run.stop] == after and is_content(after) and not names[run.stop]
@@ -159,6 +194,9 @@ def _is_misplaced(gone: Sequence[str], new: tuple[str, ...], first: Sequence[str
         verb = any(is_content(one) and other in _HELPING_VERBS for one, other in pairwise(rest))
         half = verb or "than" in rest[:2] or not _PARTICLES.isdisjoint(rest[1:2])
         return gone[0] not in JOINTS and (before not in {"", *ENDS} or after in ("to", "be", "?") or half)
+    # "how long was [the Wall in 1989: then]": a time alone is then.
+    if new[-1] == "then" and gone[0] not in PREPOSITIONS | lexicon.SUBORDINATORS:
+        return True
     # "if [the cyclist has: do they] no insurance": a question's order inside a clause. "if [it rains: they]?": no verb.
     alone = len(new) == 1 and new[0] in lexicon.PRONOUNS
     if before in lexicon.SUBORDINATORS and (new[0] in AUXILIARIES or (alone and after in ENDS and before != "that")):
@@ -167,6 +205,9 @@ def _is_misplaced(gone: Sequence[str], new: tuple[str, ...], first: Sequence[str
     opened = is_content(before) and (first[-2] in DETERMINERS or (first[-2] in AUXILIARIES and first[-3] in _ASKING))
     subject = before in _SUBJECTS or opened
     if (alone and new[0] in _SUBJECTS and subject) or (before in _QUANTIFIERS and new[-1] in _OWNERS | {"one"}):
+        return True
+    # "take my name [off the list: it off]": the pronoun stands beside another object.
+    if new[:1] in _OBJECTS_OF_VERBS and new[-1] in _PARTICLES and first[-2:-1] != [] and first[-2] in DETERMINERS:
         return True
     # "has to [repeat a year: one]": the verb went along.
     wants = new == ("one",) or first[-2:-1] in (["has"], ["have"], ["had"])
@@ -184,9 +225,18 @@ def _is_misplaced(gone: Sequence[str], new: tuple[str, ...], first: Sequence[str
     return before in _HELPING_VERBS and after in ENDS | PREPOSITIONS | _COMPARING and len(gone) > 2
 
 
+def _lacks_verb(first: Sequence[str]) -> bool:
+    """Return whether nothing that may be a verb follows the helping verb of a question with a question word."""
+    helping = next((at for at, word in enumerate(first) if word in _HELPING_VERBS), len(first))
+    rest = first[helping + 1 :]
+    verb = any((is_content(word) and not lexicon.is_number(word)) or word in AUXILIARIES for word in rest)
+    return bool(rest) and not verb and first[1] in lexicon.QUESTION_WORDS
+
+
 def _is_verb(at: int, ops: Ops, words: Sequence[str]) -> bool:
-    """Return whether the word at ``at``, which stands before a particle, is kept and no verb of motion: "go up it"."""
-    return at > 0 and ops[at] == Op.KEEP and is_content(words[at]) and words[at] not in lexicon.MOTIONS
+    """Return whether the word at ``at``, before a particle, is kept and may be its verb: no noun, no verb of motion."""
+    verb = is_content(words[at]) and words[at] not in lexicon.MOTIONS and words[at - 1] not in DETERMINERS
+    return at > 0 and ops[at] == Op.KEEP and verb
 
 
 def _is_free(at: int, beyond: int, ops: Ops, fixed: Collection[int]) -> bool:
