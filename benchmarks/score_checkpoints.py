@@ -8,7 +8,9 @@ With --system the model is a baseline's, and --out gets its predictions beside t
 
     python benchmarks/score_checkpoints.py --system qgdiv --model runs/qgdiv/best --data canard/dev.qonly --out outputs
 
---out has one JSON Lines file a set. Needs what training needs, and nothing of riseq's other extras.
+--out has one JSON Lines file a set. A set with questions that have no dialogue before them is scored with those kept as
+they are; with --first-turns asked the outputs are the model's own, and both forms are scored (a baseline always is).
+Needs what training needs, and nothing of riseq's other extras.
 """
 
 from __future__ import annotations
@@ -21,11 +23,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from riseq.types import InputError
+from riseq.metrics.first_turns import FirstTurns, has_first_turns, keep_first_turns
+from riseq.metrics.scores import Scores, score
+from riseq.types import Example, InputError
 
 
 def score_passes(
-    models: Sequence[str], names: Sequence[str], passes: int, device: str, out: Path | None
+    models: Sequence[str],
+    names: Sequence[str],
+    passes: int,
+    device: str,
+    out: Path | None,
+    first_turns: FirstTurns = "kept",
 ) -> Iterator[dict[str, Any]]:
     """Yield the scores of RISE's checkpoints, taken as their mean, on each set after each pass.
 
@@ -33,7 +42,6 @@ def score_passes(
     """
     from riseq.core.packed import Interner
     from riseq.data.tables import write_rows
-    from riseq.metrics.scores import score
     from riseq.model.checkpoint import load_checkpoint
     from riseq.model.folder import read_window
     from riseq.model.network import pick_device
@@ -49,13 +57,20 @@ def score_passes(
     network = first.network.to(chosen) if len(models) == 1 else load_ensemble(models, lexicon, chosen)
     policy = Policy.build(network, lexicon, chosen)
     for name, corpus in corpora.items():
-        predicted = predict_passes(policy, lexicon, corpus, passes)
+        predicted = predict_passes(policy, lexicon, corpus, passes, first_turns)
         if out is not None:
             rows = ({"id": e.id, "passes": list(texts)} for e, *texts in zip(corpus.examples, *predicted, strict=True))
             write_rows(out / f"{name.replace('/', '.')}.jsonl", rows)
-        targets = [example.target or "" for example in corpus.examples]
         for number, outputs in enumerate(predicted, start=1):
-            yield {"data": name, "passes": number, **score(outputs, targets).as_dict()}
+            for form, scores in score_forms(corpus.examples, outputs, first_turns).items():
+                yield {"data": name, "passes": number, "first_turns": form, **scores.as_dict()}
+
+
+def score_forms(examples: Sequence[Example], texts: Sequence[str], made: FirstTurns) -> dict[FirstTurns, Scores]:
+    """Return the scores with first turns kept and, where they were asked and there are some, as the model has them."""
+    targets = [example.target or "" for example in examples]
+    scores: dict[FirstTurns, Scores] = {"kept": score(keep_first_turns(examples, texts), targets)}
+    return {**scores, "asked": score(texts, targets)} if made == "asked" and has_first_turns(examples) else scores
 
 
 def score_baseline(system: str, model: str, names: Sequence[str], out: Path | None) -> Iterator[dict[str, Any]]:
@@ -63,7 +78,6 @@ def score_baseline(system: str, model: str, names: Sequence[str], out: Path | No
     from riseq.data.dataset import load_dataset
     from riseq.data.rows import prediction_row
     from riseq.data.tables import write_rows
-    from riseq.metrics.scores import score
     from riseq.systems.registry import load_system
 
     loaded = load_system(system, model)
@@ -75,8 +89,9 @@ def score_baseline(system: str, model: str, names: Sequence[str], out: Path | No
         if out is not None:
             rows = (prediction_row(example, result) for example, result in zip(examples, results, strict=True))
             write_rows(out / f"{name.strip('./').replace('/', '.').removesuffix('.jsonl')}.jsonl", rows)
-        scores = score([result.text for result in results], [example.target or "" for example in examples])
-        yield {"system": system, "data": name, **scores.as_dict(), "questions_per_s": round(len(examples) / seconds, 1)}
+        speed = {"questions_per_s": round(len(examples) / seconds, 1)}
+        for form, scores in score_forms(examples, [result.text for result in results], "asked").items():
+            yield {"system": system, "data": name, "first_turns": form, **scores.as_dict(), **speed}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -87,6 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--system", help="the baseline that the model is one of; without it the models are RISE's")
     parser.add_argument("--passes", type=int, default=3, help="RISE's passes (default: 3)")
     parser.add_argument("--device", default="auto", help="RISE's device: auto, cpu, cuda ...")
+    parser.add_argument("--first-turns", choices=["kept", "asked"], default="kept", help="RISE's (default: kept)")
     parser.add_argument("--out", type=Path, help="a folder for the outputs")
     asked = parser.parse_args(arguments)
     try:
@@ -97,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found = (
             score_baseline(asked.system, asked.model[0], asked.data, asked.out)
             if asked.system
-            else score_passes(asked.model, asked.data, asked.passes, asked.device, asked.out)
+            else score_passes(asked.model, asked.data, asked.passes, asked.device, asked.out, asked.first_turns)
         )
         for scores in found:
             print(json.dumps(scores), flush=True)

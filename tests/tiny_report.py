@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from riseq.data.dataset import load_dataset
-from riseq.reproduce.plan import DEV, SETS, TEST, UNSEEN
+from riseq.reproduce.plan import DEV, SAVED_SETS, SETS, TEST, UNSEEN
 from riseq.systems.saved import Manifest, SetFacts, Store, Training
 from riseq.types import Example
 
@@ -22,8 +22,8 @@ ROWS = [
 
 
 def write_data(root: Path) -> Path:
-    """Write the report's three sets below ``root`` and return it."""
-    for name in SETS:
+    """Write the sets that outputs are saved on below ``root`` and return it."""
+    for name in SAVED_SETS:
         path = root / f"{name}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         rows = [

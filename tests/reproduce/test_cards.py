@@ -8,9 +8,16 @@ from pathlib import Path
 import pytest
 
 from riseq.cli import main
+from riseq.data.dataset import load_dataset
 from riseq.jobs import digest
+from riseq.reproduce.cards import replace_scores
+from riseq.reproduce.plan import PREDICTIONS
+from riseq.reproduce.score_tables import TITLES
+from riseq.reproduce.scoreboard import Scoreboard
+from riseq.systems.saved import Store
+from riseq.terminal.results import score_digits
 from tiny_model import export_tiny
-from tiny_report import TEST, UNSEEN, make_store, write_data
+from tiny_report import DEV, TEST, UNSEEN, make_store, write_data
 
 hub = pytest.importorskip("huggingface_hub")
 
@@ -42,6 +49,28 @@ def test_cards_get_the_scores_of_saved_outputs_and_keep_their_text(
     assert digest(model) == before
     (model / "README.md").write_text("# Theirs\n", encoding="utf-8")
     assert digest(model) != before
+
+
+def test_the_table_of_a_card_gets_the_scores_of_saved_outputs_alone(model: Path) -> None:
+    rows = (
+        f"| `{TEST}` | the benchmark's way | {{}} |\n"
+        f"| `{UNSEEN}` (unseen) | the benchmark's way | {{}} |\n"
+        f"| `{UNSEEN}` (unseen) | grounded | 1.0 2.0 |\n"
+        f"| `{DEV}`, by the training code | the benchmark's way | 1.0 2.0 |\n"
+    )
+    board = Scoreboard(Store(Path("benchmarks/predictions")))
+    made = replace_scores(board, "rule", rows.format("0.0", "0.0 1.0"))
+    scores = [board.scores("rule", dataset) for dataset in (TEST, UNSEEN)]
+    texts = [" ".join(f"{one.score(m):{score_digits(m)}}" for m in TITLES) for one in scores if one]
+    assert made == rows.format(*texts)
+
+
+def test_the_committed_cards_have_the_scores_of_the_predictions(data_dir: Path, root: Path) -> None:
+    board = Scoreboard(Store(root / PREDICTIONS), load=lambda name: load_dataset(name, root=data_dir))
+    for name, system in (("default", "rise-small"), ("large", "rise-large")):
+        text = (root / "models" / name / "README.md").read_text(encoding="utf-8")
+        assert text.count("| the benchmark's way |") >= 3
+        assert replace_scores(board, system, text) == text, "make it again with: riseq reproduce --cards"
 
 
 def test_cards_are_not_made_from_a_part(model: Path, capsys: pytest.CaptureFixture[str]) -> None:

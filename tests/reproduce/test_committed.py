@@ -10,7 +10,7 @@ import pytest
 
 from riseq.data.dataset import load_dataset
 from riseq.reproduce.document import render_markdown
-from riseq.reproduce.plan import PREDICTIONS, SETS, TEST, UNSEEN
+from riseq.reproduce.plan import GROUNDED_SETS, PREDICTIONS, SAVED_SETS, SETS, TEST, UNSEEN
 from riseq.reproduce.report import build_report
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.systems.saved import Store
@@ -40,7 +40,7 @@ def test_manifests_tell_of_the_files_beside_them(store: Store, root: Path) -> No
         manifest = store.read_manifest(name)
         assert manifest is not None
         assert manifest.name == name
-        there = {dataset for dataset in (*SETS, "canard/test.qa") if store.find(name, dataset)}
+        there = {dataset for dataset in (*SAVED_SETS, *GROUNDED_SETS) if store.find(name, dataset)}
         assert there == set(manifest.sets)
         text = (store.folder / name / "manifest.json").read_text(encoding="utf-8")
         assert not any(start in text for start in ('"/', " /", "=/")), "a path of one machine"
@@ -56,7 +56,7 @@ def test_every_example_has_an_output(store: Store, data_dir: Path) -> None:
 
 def test_the_copy_in_docs_has_the_numbers_of_the_predictions(store: Store, data_dir: Path, root: Path) -> None:
     board = Scoreboard(store, load=lambda name: load_dataset(name, root=data_dir))
-    table = render_markdown(build_report(board, ["table1"]))
+    table = render_markdown(build_report(board, ["table1", "table2", "first-turns", "answers", "training"]))
     copy = (root / "docs" / "report.md").read_text(encoding="utf-8")
     rows = [line for line in table.splitlines() if line.startswith("|")]
     stale = [row for row in rows if row not in copy]

@@ -38,18 +38,20 @@ def test_hours_are_of_all_epochs_and_edits_of_the_last(tmp_path: Path) -> None:
     (tmp_path / "best" / "config.json").write_text(
         json.dumps({"settings": {"seed": 4, "train": ["a/b"]}}), encoding="utf-8"
     )
-    assert read_facts(tmp_path / "best") == ModelFacts(None, 4, ("a/b",), hours=0.5, edited=0.2)
+    assert read_facts(tmp_path / "best") == ModelFacts(None, 4, ("a/b",), hours=0.5, edited=0.2, steps=80)
 
 
 def test_a_log_of_other_columns_tells_what_it_has(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("step,loss\n1,0.5\n", encoding="utf-8")
-    assert read_facts(tmp_path) == ModelFacts()
+    assert read_facts(tmp_path) == ModelFacts(steps=1)
 
 
 def test_a_checkpoints_weights_are_counted_without_being_loaded(tmp_path: Path) -> None:
     checkpoint = make_checkpoint()
     folder = save_tiny(tmp_path / "tiny", checkpoint)
     assert count_parameters(folder) == sum(p.numel() for p in checkpoint.network.state_dict().values())
+    # The same that a run writes into the config, and an export takes from there: one count for all tables.
+    assert count_parameters(folder) == sum(p.numel() for p in checkpoint.network.parameters())
 
 
 def test_an_exported_model_has_what_its_training_counted() -> None:

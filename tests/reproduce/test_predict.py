@@ -177,6 +177,17 @@ def test_an_editing_systems_passes_are_all_saved_and_three_count(root: Path, sto
     assert outputs[f"{DEV}-0"] == ("When was it released?",)
 
 
+def test_outputs_as_people_get_them_are_a_set_of_their_own(root: Path, store: Store) -> None:
+    sets = [f"{DEV}+grounded", DEV]
+    job = PredictionJob("rise-small", "rise", "riseq predict --system rise", limit=3)
+    assert sorted(save_outputs(store, job, sets)) == sorted(sets)
+    assert job.fingerprint(sets[0]) != job.fingerprint(DEV)
+    assert store.read("rise-small", sets[0]) is not None
+    assert save_outputs(store, job, sets) == []
+    with pytest.raises(InputError, match=r"\+grounded: the system 'origin' cannot be asked so"):
+        save_outputs(store, ORIGIN, sets)
+
+
 def test_outputs_from_elsewhere_are_taken_without_their_repetitions(root: Path, store: Store, tmp_path: Path) -> None:
     rows = [{"id": f"{DEV}-{k}", "passes": [question.lower()] * 2} for k, (_, question, _) in enumerate(ROWS)]
     rows[0]["passes"] = ["when was it released ?"] * 3

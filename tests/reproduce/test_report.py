@@ -101,7 +101,7 @@ def test_the_ablation_has_means_and_spreads_over_the_seeds_that_were_run(report:
 def test_cost_tells_ours_beside_the_papers(report: Report) -> None:
     table = find_table(report, "training")
     told = [cell.text for cell in find_row(table, "Rise-Small").cells]
-    assert told == ["38", "221", "not told", "15.0", "not told", "5", "not told"]
+    assert told == ["38", "221", "not told", "15.0", "not told", "not told", "5", "not told"]
     assert find_row(table, "-DPS, ablation, mean of a seed").cells[2].text == "0.50"
     assert find_row(table, "Origin").cells[0].text == "none"
 
@@ -112,7 +112,10 @@ def test_passes_show_what_each_brings(report: Report) -> None:
     assert cells[1].value is not None
     assert cells[0].value < cells[1].value  # the first pass only puts "So," before the target
     assert cells[1].value == cells[2].value == cells[4].value
-    assert cells[5].value == 0
+    assert cells[5].value is not None
+    assert cells[6].value is not None
+    assert cells[5].value < cells[6].value  # BLEU-1 after one pass and after three
+    assert cells[7].value == 0
 
 
 def test_breakdowns_add_up_to_the_set(report: Report, board: Scoreboard) -> None:

@@ -129,7 +129,7 @@ def test_checkpoints_score_as_the_run_did(
     scores = json.loads(out)["scores"]
     lines = score("--model", folder / "best", "--data", data, "--device", "cpu", "--out", tmp_path / "out")
     last = lines[-1]
-    assert (last.pop("data"), last.pop("passes") <= 3) == (str(data), True)
+    assert (last.pop("data"), last.pop("passes") <= 3, last.pop("first_turns")) == (str(data), True, "kept")
     assert last == next(iter(scores.values()))
     (file,) = (tmp_path / "out").iterdir()
     assert len(json.loads(file.read_text(encoding="utf-8").splitlines()[0])["passes"]) == len(lines)

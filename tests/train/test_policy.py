@@ -62,6 +62,8 @@ def test_a_question_without_context_comes_back_unchanged(task: RiseTask) -> None
         assert outputs[0] == [MARKER, *questions[0].split()]
         assert outputs[2] == [MARKER, *questions[1].split()]
     assert [len(outputs[1]) for outputs in after] == [6, 5, 4]
+    asked = [words(task, packed) for packed in policy.roll_out(corpus, 3, "asked")]
+    assert [len(outputs[0]) for outputs in asked] == [6, 5, 4]
 
 
 def test_passes_end_where_nothing_changes(task: RiseTask) -> None:

@@ -46,12 +46,49 @@ def test_a_recipe_runs(path: Path, world: Path, root: Path, tmp_path: Path) -> N
     assert (result.folder / "README.md").is_file()
 
 
-def test_the_ablations_differ_in_the_method_alone() -> None:
+def test_the_ablations_differ_in_what_makes_them_so(root: Path) -> None:
+    plain = asdict(RiseSettings())
     found = {path.stem: asdict(read_recipe(path)) for path in RECIPES if path.stem in ABLATIONS}
-    assert {name: settings.pop("method") for name, settings in found.items()} == ABLATIONS
-    first, *others = found.values()
-    assert all(other == first for other in others)
-    assert first["epsilon"] == 0.2
+    assert {name: settings["method"] for name, settings in found.items()} == ABLATIONS
+    rise = found["ablation-rise"]
+    differing = {name: {key for key in one if one[key] != rise[key]} for name, one in found.items()}
+    assert differing == {
+        "ablation-rise": set(),
+        "ablation-mld": {"method", "own_share", "epochs", "scored_from"},
+        "ablation-dps": {"method", "epsilon", "samples", "above_nothing", "reward_floor"},
+    }
+    assert rise["joint"]
+    assert {key: rise[key] for key in ("samples", "reward_floor", "reward_scale", "risk_epochs", "start")} == {
+        key: plain[key] for key in ("samples", "reward_floor", "reward_scale", "risk_epochs", "start")
+    }
+
+
+def test_rise_its_ablations_and_two_baselines_are_trained_on_equal_terms(root: Path) -> None:
+    found = {name: asdict(read_recipe(root / "recipes" / f"{name}.yaml")) for name in (*ABLATIONS, "trans++", "qgdiv")}
+    shared = (
+        "backbone decoder_layers dropout train dev limit batch lr head_lr warmup_steps schedule weight_decay clip ema"
+    )
+    for name in shared.split():
+        assert len({str(one[name]) for one in found.values()}) == 1, name
+    assert all(one["scored_from"] == one["epochs"] for one in found.values()), "the last epoch is taken"
+    # Steps are states over the batch: the pairs, from the second epoch on the policy's own states, the finished ones.
+    states = {
+        name: one["epochs"] * (1 + one.get("stop_share", 0)) + (one["epochs"] - 1) * one.get("own_share", 0)
+        for name, one in found.items()
+    }
+    assert all(16 <= value <= 16.6 for value in states.values()), states
+
+
+def test_the_papers_recipe_takes_mpnet_for_its_encoder(root: Path, world: Path, tmp_path: Path) -> None:
+    """BERT-base can't be had everywhere; the decoder stays as deep as the encoder, and starts from it."""
+    path = root / "recipes" / "paper.yaml"
+    asked = read_recipe(path, {"backbone": "weights/mpnet"})
+    assert isinstance(asked, RiseSettings)
+    assert (asked.backbone, asked.decoder_layers, asked.train) == ("weights/mpnet", 12, ("canard/train.qonly",))
+    data = (str(world / "pairs.qa.jsonl"),)
+    tiny = {"backbone": str(world / "mpnet"), "train": data, "dev": data, "device": "cpu", "workers": 1}
+    settings = read_recipe(path, {**tiny, "epochs": 1, "decoder_layers": 2, "limit": 20})
+    assert train(settings, tmp_path / "run").best_epoch == 1
 
 
 def test_the_papers_recipe_has_the_papers_settings() -> None:

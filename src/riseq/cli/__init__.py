@@ -24,6 +24,7 @@ from riseq.data.rows import BadRow, BadRows
 from riseq.data.tables import SUFFIXES
 from riseq.files import STDIN
 from riseq.hub import find_default_model, find_examples
+from riseq.metrics.first_turns import FirstTurns
 from riseq.systems.registry import SYSTEMS, default_system_name
 from riseq.types import Example, InputError
 
@@ -144,6 +145,9 @@ ContextFileOption = Annotated[
 ]
 ThreadsOption = Annotated[int | None, option("--threads N", "Use at most N cores (default all).")]
 SetArgument = Annotated[Path, argument("FILE", "A file of questions, or a set's name under RISEQ_DATA.")]
+FirstTurnsOption = Annotated[
+    FirstTurns | None, option("--first-turns kept|asked", "Questions without a dialogue: kept, or the system asked.")
+]
 LimitOption = Annotated[int | None, option("--limit N", "Use only the first N rows of each set.", min=1)]
 SkipBadOption = Annotated[bool, option("--skip-bad", "Continue without rows that cannot be used.")]
 _METAVARS = {int: "N", float: "NUMBER", str: "TEXT", Path: "PATH"}

@@ -6,7 +6,16 @@ from typing import Annotated, Any
 
 import typer
 
-from riseq.cli import DEFAULT_SYSTEM, ModelOption, SkipBadOption, SystemOption, load_case_set, open_console, option
+from riseq.cli import (
+    DEFAULT_SYSTEM,
+    FirstTurnsOption,
+    ModelOption,
+    SkipBadOption,
+    SystemOption,
+    load_case_set,
+    open_console,
+    option,
+)
 from riseq.systems.registry import load_system
 
 
@@ -16,6 +25,7 @@ def evaluate(
     model: ModelOption = None,
     predictions: Annotated[Path | None, option("--predictions OUT", "Also write outputs beside targets.")] = None,
     grounded: Annotated[bool, option("--grounded/--no-grounded", "Drop only what the dialogue has said.")] = True,
+    first_turns: FirstTurnsOption = None,
     confidence: Annotated[bool, option("--confidence", "Also show how well the results' confidences hold.")] = False,
     as_json: Annotated[bool, option("--json", "Print one JSON object instead of a table.")] = False,
     skip_bad: SkipBadOption = False,
@@ -26,6 +36,9 @@ def evaluate(
     share of exact matches and the mean word-level Levenshtein distance to
     the target. Scores are in percent, except CIDEr and the distance.
 
+    A question with no dialogue before it can be [bold]kept[/] as it is, or every system
+    [bold]asked[/] what it makes of it; by default each does as it does (RISE keeps it).
+
     A suite (rows with gold, keep, gone and bad) is judged case by case: how many
     percent kept what was new, were shortened, are clean, right, and exact.
 
@@ -33,6 +46,7 @@ def evaluate(
     [bold]Examples[/]
       riseq evaluate --system rule --data test.jsonl
       riseq evaluate --no-grounded --data canard/test.qonly --json
+      riseq evaluate -s rule --data cast19/test.qonly --first-turns kept
       riseq evaluate --data test.jsonl --predictions predictions.jsonl
       riseq evaluate --data everyday/suite --confidence
     """
@@ -49,7 +63,7 @@ def evaluate(
         check_apart(data, predictions)
     cases = load_case_set(data, skip_bad)
     examples = [case.example for case in cases]
-    evaluation = run(load_system(system, model, grounded=grounded), examples)
+    evaluation = run(load_system(system, model, grounded=grounded), examples, first_turns)
     if predictions is not None:
         write_rows(predictions, map(prediction_row, examples, evaluation.predictions))
     reliability = check_confidence(cases, evaluation.predictions) if confidence else None

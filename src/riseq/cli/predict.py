@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 from typing import Annotated
 
-from riseq.cli import DEFAULT_SYSTEM, LimitOption, ModelOption, SystemOption, notify, option
+from riseq.cli import DEFAULT_SYSTEM, FirstTurnsOption, LimitOption, ModelOption, SystemOption, notify, option
 
 
 def predict(
@@ -18,6 +18,8 @@ def predict(
     note: Annotated[str, option("--note TEXT", "What else should be known of it.")] = "",
     hardware: Annotated[str | None, option("--trained-on TEXT", "The machine it was trained on.")] = None,
     hours: Annotated[float | None, option("--hours H", "How long it trained.", min=0)] = None,
+    trained_by: Annotated[str | None, option("--trained-by TEXT", "The command or steps that trained it.")] = None,
+    first_turns: FirstTurnsOption = None,
     again: Annotated[bool, option("--again", "Also run sets whose outputs are already there.")] = False,
     limit: LimitOption = None,
 ) -> None:
@@ -28,6 +30,10 @@ def predict(
     in the report. A run that was stopped continues; outputs of another model,
     data set or version of riseq are made again.
 
+    [bold]--first-turns asked[/] also saves what RISE makes of questions without a dialogue,
+    which it keeps by itself: the report then has both forms of its scores. With
+    [bold]--take[/] it says that the outputs are such.
+
     \b
     [bold]Examples[/]
       riseq predict --system rule --into benchmarks/predictions/rule
@@ -35,18 +41,24 @@ def predict(
       riseq predict -s rise -m runs/large/best --take outputs --into benchmarks/predictions/rise-large
       riseq predict -s mine.py:Mine --title "Mine" --into benchmarks/predictions/mine
     """
-    from riseq.reproduce.plan import SETS
+    from riseq.reproduce.plan import SAVED_SETS
     from riseq.reproduce.predict import PredictionJob, import_outputs, note_training, save_outputs
     from riseq.systems.saved import Store
 
     store, name = Store(into.parent), into.name
-    sets = data or list(SETS)
-    options = (("--model", model), ("--limit", limit), ("--take", take), ("--into", into))
+    sets = data or list(SAVED_SETS)
+    options = (
+        ("--model", model),
+        ("--first-turns", first_turns),
+        ("--limit", limit),
+        ("--take", take),
+        ("--into", into),
+    )
     given = [part for option, value in options if value is not None for part in (option, str(value))]
     command = shlex.join(["riseq", "predict", "--system", system, *given])
-    job = PredictionJob(name, system, made_by or command, model, title, note, limit)
+    job = PredictionJob(name, system, made_by or command, model, title, note, limit, first_turns)
     done = save_outputs(store, job, sets, again) if take is None else import_outputs(store, job, take)
-    if hardware is not None or hours is not None:
-        note_training(store, name, hardware, hours)
+    if any(value is not None for value in (hardware, hours, trained_by)):
+        note_training(store, name, hardware, hours, trained_by)
     left = "" if take is not None or len(done) == len(sets) else f"; {len(sets) - len(done)} were there"
     notify(f"wrote the outputs of {name} on {', '.join(done) or 'no set'} to {into}{left}")

@@ -22,6 +22,7 @@ def reproduce(
     recipes: Annotated[Path | None, option("--recipes FOLDER", "With --retrain.")] = None,
     change: Annotated[list[str] | None, option("--set NAME=VALUE", "Over all recipes; SYSTEM:NAME=VALUE: one.")] = None,
     cards: Annotated[bool, option("--cards", "Also refresh the metadata of the shipped models' cards.")] = False,
+    readme: Annotated[Path | None, option("--readme FILE", "Also write the results into this README.")] = None,
     limit: LimitOption = None,
 ) -> None:
     """Make the paper's tables and figures, next to ours.
@@ -35,18 +36,21 @@ def reproduce(
     the committed report (benchmarks/train_models.sh). What was stopped continues.
 
     [bold]--cards[/] writes the scores, data and licence of models/default and models/large
-    into the metadata of their cards, which the Hugging Face hub reads.
+    into the metadata of their cards, which the Hugging Face hub reads; [bold]--readme[/] the
+    table of results and what follows from it into README.md, between two comments.
 
     \b
     [bold]Examples[/]
       riseq reproduce --out report
       riseq reproduce --only table1 --only cases
+      riseq reproduce --compact docs --cards --readme README.md
       riseq reproduce --speed --only speed
       riseq reproduce --retrain --out again --set device=cuda --set querysim:backbone=gpt2
     """
     from riseq.data.dataset import load_dataset
     from riseq.reproduce.cards import refresh_cards
     from riseq.reproduce.plan import PLAN, RETRAINED, RUNS, UNSEEN, plan_steps, run_steps
+    from riseq.reproduce.readme import write_readme
     from riseq.reproduce.report import build_report, measure_speeds, write_compact, write_joined, write_report
     from riseq.reproduce.scoreboard import Scoreboard, shown_path
     from riseq.systems.saved import Store
@@ -55,8 +59,11 @@ def reproduce(
     unknown = next((name for name in systems or [] if name not in names), None)
     if unknown is not None:
         raise InputError(f"no system of the report is called {unknown!r}; {suggest(unknown, names)}")
-    if cards and (limit or retrain):
-        raise InputError("--cards goes with the committed predictions and all rows, not with --retrain or --limit")
+    if (cards or readme is not None) and (limit or retrain):
+        option_name = "--cards" if cards else "--readme"
+        raise InputError(
+            f"{option_name} goes with the committed predictions and all rows, not with --retrain or --limit"
+        )
     chosen = [one for one in PLAN if not systems or one.name in systems]
     failed = 0
     if retrain:
@@ -70,7 +77,7 @@ def reproduce(
         hint = "riseq predict writes them, --retrain makes them all"
         raise InputError(f"{store.folder}: has no saved predictions; {hint}")
     if speed:
-        timed = [one for one in chosen if one.group != "ablation"]
+        timed = [one for one in chosen if one.group in ("baseline", "rise")]
         measure_speeds(store, timed, runs, load_dataset(UNSEEN)[:limit])
     board = Scoreboard(store, limit, shown_as=shown_path(store.folder))
     report = build_report(board, only or [])
@@ -80,6 +87,8 @@ def reproduce(
     if cards:
         for card in refresh_cards(board, find_shipped()):
             notify(f"wrote {card}")
+    if readme is not None:
+        notify(f"wrote {write_readme(board, readme)}")
     if not only:
         write_joined(board, out / "outputs")
     notify(f"wrote {page}")

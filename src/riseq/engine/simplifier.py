@@ -18,7 +18,7 @@ from riseq.engine.backends import Backend, ParallelBackend
 from riseq.engine.confidence import Calibration, read_calibration
 from riseq.engine.decisions import choose_phrases, decide, find_shift
 from riseq.engine.dialogue import DialogueWords
-from riseq.engine.drafts import Draft, gather, split_batches, start
+from riseq.engine.drafts import NO_DIALOGUE, Draft, gather, split_batches, start
 from riseq.engine.pool import Embed, QuestionPool, Suggestion
 from riseq.engine.variants import add_variants, fall_back, pick_n_best
 from riseq.extras import needs_extra
@@ -42,6 +42,9 @@ class Simplifier:
     One may be called from several threads at a time, and pickled to other processes: there an exported model is opened
     again from its folder.
     """
+
+    asks_first_turns = False
+    """Whether the network also edits a question with no dialogue before it; for evaluations alone, by default not."""
 
     def __init__(
         self,
@@ -271,6 +274,9 @@ class Simplifier:
             start(question, context, self.pieces, room, protect, self.window, condition, pronouns, words[id(context)])
             for question, context in asked
         ]
+        if self.asks_first_turns:
+            for draft in drafts:
+                draft.reason = None if draft.reason == NO_DIALOGUE else draft.reason
         if controls.strength == 0:
             for draft in drafts:
                 draft.reason = draft.reason or STRENGTH_0

@@ -56,7 +56,7 @@ def build_iterations(board: Scoreboard) -> list[Table | Figure]:
 
 
 def build_passes(board: Scoreboard) -> list[Table | Figure]:
-    """Return BLEU-4 after at most 1 to 5 passes, and the share of samples that get worse."""
+    """Return BLEU-4 after at most 1 to 5 passes, BLEU-1 after one and all that count, and how many get worse."""
     command = "riseq reproduce --only passes"
     numbers = range(1, SAVED_PASSES + 1)
     rows: list[Row] = []
@@ -68,18 +68,21 @@ def build_passes(board: Scoreboard) -> list[Table | Figure]:
         if after:
             bleu = [scores.score("bleu4") for scores in after]
             worse = [100 * share for share in share_worse([scores.each["bleu4"] for scores in after])]
-            cells = tuple(Cell.number(value, command) for value in (*bleu, *worse))
+            ends = (after[0].score("bleu1"), after[COUNTED_PASSES - 1].score("bleu1"))
+            cells = tuple(Cell.number(value, command) for value in (*bleu, *ends, *worse))
             rows.append(Row(planned.title, cells, command=board.made_by(planned.name, TEST)))
         elif planned.group == "rise":
             make = planned.make_command()
-            rows.append(Row(planned.title, (Cell.not_run(make),) * (SAVED_PASSES + 2), "missing", make))
+            rows.append(Row(planned.title, (Cell.not_run(make),) * (SAVED_PASSES + 4), "missing", make))
         if after and planned.group == "rise":
             lines[planned.title] = bleu
     printed, worst = read_paper()["passes_bleu4"], read_paper()["worse"]
-    shown = (*map(Cell.number, printed), Cell(f"about {worst:.0f}", worst), Cell("not told"))
+    told, none = Cell(f"about {worst:.0f}", worst), Cell("not told")
+    shown = (*map(Cell.number, printed), none, none, told, none)
     rows.append(Row("RISE, paper", shown, "paper"))
     columns = (
         *(Column(str(number), "BLEU-4 after at most ... passes") for number in numbers),
+        *(Column(str(number), "BLEU-1") for number in (1, COUNTED_PASSES)),
         Column("at some pass", "% worse"),
         Column("last below first", "% worse"),
     )

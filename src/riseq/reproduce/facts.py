@@ -50,17 +50,19 @@ class ModelFacts:
     hours: float | None = None
     edited: float | None = None
     """The share of words the sampled actions of the last epoch edit."""
+    steps: int | None = None
 
 
 def read_facts(model: Path) -> ModelFacts:
     """Return the facts of the model in ``model``: a checkpoint's folder, a run's ``best``, or an exported model."""
     log = next((path for path in (model / "log.csv", model.parent / "log.csv") if path.is_file()), None)
-    hours, edited = (None, None) if log is None else _read_log(log)
+    hours, edited, steps = (None, None, None) if log is None else _read_log(log)
     config = read_config(model)
     # A language model's config is its library's; ours is a part of it.
     settings = config.get("riseq", config).get("settings", {})
     seed, sets = settings.get("seed"), settings.get("train", ())
-    return ModelFacts(count_parameters(model), seed if isinstance(seed, int) else None, tuple(sets), hours, edited)
+    known = count_parameters(model), seed if isinstance(seed, int) else None, tuple(sets)
+    return ModelFacts(*known, hours, edited, steps)
 
 
 def read_config(model: Path) -> dict[str, Any]:
@@ -71,7 +73,10 @@ def read_config(model: Path) -> dict[str, Any]:
 
 
 def count_parameters(model: Path) -> int | None:
-    """Return how many numbers the model's weights have; None where its folder does not say."""
+    """Return how many numbers all weights of a model have: encoder, decoder and heads; None where it does not say.
+
+    This is the one count of parameters that tables, cards and README have. Weights that two parts share count once.
+    """
     if files := sorted(model.glob("*.safetensors")):
         return sum(map(_count_safetensors, files))
     return read_config(model).get("parameters")  # an exported model has what its training counted
@@ -84,8 +89,8 @@ def _count_safetensors(path: Path) -> int:
     return sum(math.prod(tensor["shape"]) for key, tensor in header.items() if key != "__metadata__")
 
 
-def _read_log(path: Path) -> tuple[float | None, float | None]:
-    """Return the hours of all epochs, and the mean share of words edited in the last one."""
+def _read_log(path: Path) -> tuple[float | None, float | None, int | None]:
+    """Return the hours of all epochs, the mean share of words edited in the last one, and the steps."""
     with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     seconds: dict[str, float] = {}
@@ -97,12 +102,13 @@ def _read_log(path: Path) -> tuple[float | None, float | None]:
         if row.get("edited"):
             edited.setdefault(epoch, []).append(float(row["edited"]))
     hours = sum(seconds.values()) / 3600 if seconds else None
-    return hours, fmean(edited[max(edited, key=int)]) if edited else None
+    steps = max((int(row["step"]) for row in rows if row.get("step")), default=None)
+    return hours, fmean(edited[max(edited, key=int)]) if edited else None, steps
 
 
-def open_system(system: str, model: Path | None, max_passes: int) -> System:
-    """Return a system; one that edits in passes makes at most ``max_passes``, and is asked the benchmark's way."""
-    controls = Controls(max_passes=max_passes, grounded=False) if system == EDITING else None
+def open_system(system: str, model: Path | None, max_passes: int, grounded: bool = False) -> System:
+    """Return a system; one that edits in passes makes at most ``max_passes``, asked the benchmark's way or grounded."""
+    controls = Controls(max_passes=max_passes, grounded=grounded) if system == EDITING else None
     return load_system(system, model, controls=controls)
 
 

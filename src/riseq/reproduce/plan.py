@@ -20,9 +20,16 @@ UNSEEN = "cast19/test.qonly"
 DEV = "canard/dev.qonly"
 TEST_SETS = (TEST, UNSEEN)
 SETS = (*TEST_SETS, DEV)
-"""The sets of the report, of which DEV chooses and the others only report."""
+"""The sets of the report's tables, of which DEV chooses and the others only report."""
+ANSWERS = "canard/test.qa"
+"""CANARD test with the answers in the contexts."""
+SAVED_SETS = (*SETS, ANSWERS)
+"""The sets that outputs are saved on."""
+GROUNDED_SUFFIX = "+grounded"
+GROUNDED_SETS = (f"{UNSEEN}{GROUNDED_SUFFIX}",)
+"""Sets whose outputs of RISE are also saved as people get them: dropping only what the dialogue has said."""
 
-SET_TITLES = {TEST: "CANARD", UNSEEN: "CAsT-19 (unseen)", DEV: "CANARD validation"}
+SET_TITLES = {TEST: "CANARD", UNSEEN: "CAsT-19 (unseen)", DEV: "CANARD validation", ANSWERS: "CANARD with answers"}
 PREDICTIONS = "benchmarks/predictions"
 RUNS = "runs"
 TAUGHT = "benchmarks/train_models.sh"
@@ -31,7 +38,13 @@ COUNTED_PASSES = 3
 SAVED_PASSES = 5
 """How many passes of an editing system are written down, to show what more of them would do."""
 
-Group = Literal["baseline", "rise", "ablation"]
+Group = Literal["baseline", "repeat", "rise", "ablation"]
+"""A repeat is a further seed of a baseline, whose row is the mean of all."""
+
+
+def split_form(dataset: str) -> tuple[str, bool]:
+    """Return the name of a set, and whether its outputs are those of RISE asked to be grounded."""
+    return dataset.removesuffix(GROUNDED_SUFFIX), dataset.endswith(GROUNDED_SUFFIX)
 
 
 @cache
@@ -68,7 +81,7 @@ class PlannedSystem:
     ships: bool = False
     """Whether a model of it comes with riseq."""
     taught_by: str | None = None
-    """The script that trained the model of the committed report, with teachers; its recipe alone has none."""
+    """The script with the steps that trained the model of the committed report; its recipe alone has no teachers."""
 
     def train_command(self, runs: str = RUNS, recipes: str = "recipes", changes: Sequence[str] = ()) -> list[str]:
         """Return the command that trains it, to be called again where it stopped."""
@@ -109,6 +122,11 @@ PLAN = (
         PlannedSystem(f"{key}-{seed}", f"{row}, seed {seed}", "rise", "ablation", f"{key}.yaml", seed, row)
         for key, row in (("ablation-dps", "-DPS"), ("ablation-mld", "-MLD"), ("ablation-rise", "RISE"))
         for seed in (1, 2, 3)
+    ),
+    *(
+        PlannedSystem(f"{name}-{seed}", f"{title}, seed {seed}", name, "repeat", f"{name}.yaml", seed, title)
+        for name, title in (("trans++", "Trans++"), ("qgdiv", "QGDiv"))
+        for seed in (2, 3)
     ),
 )
 BY_NAME = {planned.name: planned for planned in PLAN}

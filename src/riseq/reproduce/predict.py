@@ -9,10 +9,11 @@ from typing import Any
 from riseq.controls import Controls
 from riseq.data.dataset import load_dataset, locate_dataset
 from riseq.jobs import Journal, OtherSettings, digest, journal_path
+from riseq.metrics.first_turns import FirstTurns
 from riseq.metrics.scores import Scores, score
 from riseq.reproduce.facts import EDITING, describe_machine, open_system, read_facts
-from riseq.reproduce.plan import BY_NAME, COUNTED_PASSES, RUNS, SAVED_PASSES, SETS
-from riseq.systems import System, saved
+from riseq.reproduce.plan import BY_NAME, COUNTED_PASSES, RUNS, SAVED_PASSES, SAVED_SETS, split_form
+from riseq.systems import Rise, System, saved
 from riseq.systems.registry import SystemChoice
 from riseq.systems.saved import Manifest, SetFacts, Store, Training
 from riseq.terminal import track
@@ -27,18 +28,32 @@ class Evaluation:
     scores: Scores
 
 
-def evaluate(system: System, examples: Sequence[Example]) -> Evaluation:
-    """Return the predictions of ``system`` for ``examples`` and their scores."""
+def evaluate(system: System, examples: Sequence[Example], first_turns: FirstTurns | None = None) -> Evaluation:
+    """Return the predictions of ``system`` for ``examples`` and their scores.
+
+    Questions without a dialogue are ``kept`` as they are or ``asked``, whatever the system does by itself (None).
+    """
     if not examples:
         raise InputError("a score needs at least one example; got none")
     targets = [example.target for example in examples if example.target is not None]
     if len(targets) < len(examples):
         lacking = next(example.id for example in examples if example.target is None)
         raise InputError(f"the example {lacking!r} has no target; a score needs one for each")
+    if first_turns == "asked":
+        ask_first_turns(system)
     predictions = tuple(track(system.simplify(examples), len(examples), system.name))
     if len(predictions) != len(examples):
         raise ValueError(f"the system {system.name!r} gave {len(predictions)} results for {len(examples)} examples")
+    if first_turns == "kept":
+        pairs = zip(examples, predictions, strict=True)
+        predictions = tuple(made if one.context else Simplification(one.question, one.question) for one, made in pairs)
     return Evaluation(predictions, score([prediction.text for prediction in predictions], targets))
+
+
+def ask_first_turns(system: System) -> None:
+    """Have ``system`` answer questions without a dialogue too; raise where its saved outputs have no such answers."""
+    if isinstance(system, Rise | saved.Saved):  # all others do it by themselves
+        system.ask_first_turns()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +68,8 @@ class PredictionJob:
     note: str = ""
     limit: int | None = None
     """How many rows of each set; None takes all."""
+    first_turns: FirstTurns | None = None
+    """Whether the system is asked questions without a dialogue; None: as it does it by itself."""
 
     @property
     def model_folder(self) -> Path | None:
@@ -61,12 +78,16 @@ class PredictionJob:
 
     def fingerprint(self, dataset: str) -> dict[str, Any]:
         """Return everything that decides what the outputs on ``dataset`` are, as JSON has it."""
-        return {
-            **SystemChoice(self.system, self.model_folder, Controls(grounded=False)).settings(),
-            "data": digest(Path(locate_dataset(dataset))),
+        name, grounded = split_form(dataset)
+        if grounded and self.system != EDITING:
+            raise InputError(f"{dataset}: the system {self.system!r} cannot be asked so, expected {EDITING!r}")
+        found = {
+            **SystemChoice(self.system, self.model_folder, Controls(grounded=grounded)).settings(),
+            "data": digest(Path(locate_dataset(name))),
             "rows": self.limit,
             "passes": SAVED_PASSES if self.system == EDITING else None,
         }
+        return found if self.first_turns is None else {**found, "first turns": self.first_turns}
 
 
 def save_outputs(store: Store, job: PredictionJob, datasets: Sequence[str], again: bool = False) -> list[str]:
@@ -83,15 +104,21 @@ def save_outputs(store: Store, job: PredictionJob, datasets: Sequence[str], agai
     if not missing:
         return []
     examples = {name: _load(name, job.limit) for name in missing}
-    system = open_system(job.system, job.model, SAVED_PASSES)
-    for name in missing:
+    systems: dict[bool, System] = {}
+    for name in sorted(missing, key=lambda name: split_form(name)[1]):
+        grounded = split_form(name)[1]
+        if grounded not in systems:
+            systems[grounded] = open_system(job.system, job.model, SAVED_PASSES, grounded)
+            if job.first_turns == "asked":
+                ask_first_turns(systems[grounded])
         path = journal_path(store.path(job.name, name))
         path.parent.mkdir(parents=True, exist_ok=True)
         with _open_journal(path, fingerprints[name], again) as journal:
-            rows = _run(system, examples[name], journal, f"{job.name} {name}")
+            rows = _run(systems[grounded], examples[name], journal, f"{job.name} {name}")
             store.write(job.name, name, {row["id"]: row["passes"] for row in rows})
             seconds = round(rows[-1]["seconds"], 2)
-            facts = SetFacts(len(rows), job.command, seconds, describe_machine(), fingerprints[name])
+            machine = describe_machine()
+            facts = SetFacts(len(rows), job.command, seconds, machine, fingerprints[name], job.first_turns)
             manifest = manifest.with_set(name, facts)
             store.write_manifest(manifest)
             journal.remove()
@@ -136,7 +163,7 @@ def describe_system(store: Store, job: PredictionJob) -> Manifest:
     training = manifest.training
     if facts.hours is not None:
         training = training or Training(_guess_command(job.name, folder))
-        training = replace(training, hours=round(facts.hours, 6), edited=facts.edited)
+        training = replace(training, hours=round(facts.hours, 6), edited=facts.edited, steps=facts.steps)
     return replace(
         manifest,
         counted_passes=COUNTED_PASSES if job.system == EDITING else None,
@@ -154,9 +181,9 @@ def import_outputs(store: Store, job: PredictionJob, folder: Path) -> list[str]:
     ``python benchmarks/score_checkpoints.py --out`` writes such files; what it repeats from pass to pass is left out.
     """
     manifest = describe_system(store, job)
-    paths = {name: path for name in SETS if (path := saved.find_outputs(folder, name)) is not None}
+    paths = {name: path for name in SAVED_SETS if (path := saved.find_outputs(folder, name)) is not None}
     if not paths:
-        expected = ", ".join(f"{saved.file_stem(name)}.jsonl" for name in SETS)
+        expected = ", ".join(f"{saved.file_stem(name)}.jsonl" for name in SAVED_SETS)
         raise InputError(f"{folder}: has no outputs, expected some of {expected}")
     for name, path in paths.items():
         outputs = saved.read_outputs(path)
@@ -165,24 +192,26 @@ def import_outputs(store: Store, job: PredictionJob, folder: Path) -> list[str]:
         if lost is not None:
             raise InputError(f"{path}: has no output for the example {lost!r} of {name}")
         store.write(job.name, name, {one.id: saved.trim(one.question, outputs[one.id]) for one in examples})
-        manifest = manifest.with_set(name, SetFacts(len(examples), job.command))
+        manifest = manifest.with_set(name, SetFacts(len(examples), job.command, first_turns=job.first_turns))
     store.write_manifest(manifest)
     return list(paths)
 
 
-def note_training(store: Store, name: str, hardware: str | None, hours: float | None) -> None:
-    """Write into the manifest of ``name`` what it was trained on and how long, where it is given."""
+def note_training(
+    store: Store, name: str, hardware: str | None = None, hours: float | None = None, command: str | None = None
+) -> None:
+    """Write into the manifest of ``name`` what it was trained on, how long and by which command, where it is given."""
     manifest = store.read_manifest(name)
     if manifest is None:
         raise InputError(f"{store.folder / name}: has no saved predictions to note the training of")
     training = manifest.training or Training(_guess_command(name, Path(RUNS) / name / "best"))
-    given = {"hardware": hardware, "hours": hours}
+    given = {"hardware": hardware, "hours": hours, "command": command}
     known: Any = {key: value for key, value in given.items() if value is not None}
     store.write_manifest(replace(manifest, training=replace(training, **known)))
 
 
 def _load(name: str, limit: int | None) -> list[Example]:
-    examples = load_dataset(name, need_target=True)[:limit]
+    examples = load_dataset(split_form(name)[0], need_target=True)[:limit]
     if not examples:
         raise InputError(f"{name}: no questions, expected at least one")
     return examples

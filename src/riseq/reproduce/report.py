@@ -15,7 +15,16 @@ from riseq.reproduce.cases import build_cases
 from riseq.reproduce.document import Cell, Column, Figure, Part, Report, Row, Section, Table
 from riseq.reproduce.facts import describe_machine, measure_speed, open_system
 from riseq.reproduce.figures import load_matplotlib, on_white
-from riseq.reproduce.plan import COUNTED_PASSES, SETS, UNSEEN, PlannedSystem, read_paper, read_texts, write_note
+from riseq.reproduce.plan import (
+    COUNTED_PASSES,
+    GROUNDED_SETS,
+    SAVED_SETS,
+    UNSEEN,
+    PlannedSystem,
+    read_paper,
+    read_texts,
+    write_note,
+)
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.systems.registry import SYSTEMS
 from riseq.systems.saved import MANIFEST, Store, file_stem
@@ -66,13 +75,13 @@ def build_speed(board: Scoreboard) -> Table:
 
 def build_training(board: Scoreboard) -> Table:
     """Return the parameters and training hours of every method, ours and the paper's."""
-    rows = [_training_row(board, [one], one.title) for one in board.systems("baseline", "rise")]
+    rows = [_training_row(board, board.repeats(one), one.title) for one in board.systems("baseline", "rise")]
     for variant in read_paper()["ablation"]:
         rows.append(_training_row(board, board.seeds(variant), f"{variant}, ablation, mean of a seed"))
     heads = ("parameters, M", "training, hours")
     columns = (
         *(Column(whose, head) for head in heads for whose in ("ours", "paper")),
-        *map(Column, ("our hardware", "seed", "trained on")),
+        *map(Column, ("our steps", "our hardware", "seed", "trained on")),
     )
     return Table("training", "Parameters and training time", "Method", columns, tuple(rows), write_note("training"))
 
@@ -85,23 +94,25 @@ def _training_row(board: Scoreboard, seeds: list[PlannedSystem], title: str) -> 
     if not ran:
         command = seeds[0].make_command()
         none = Cell.not_run(command)
-        return Row(title, (none, printed[0], none, printed[1], *[none] * 3), "missing", command)
+        return Row(title, (none, printed[0], none, printed[1], *[none] * 4), "missing", command)
     if seeds[0].recipe is None and ran[0].training is None and ran[0].parameters is None:
         none = Cell("none")
-        return Row(title, (none, printed[0], none, printed[1], none, none, Cell("nothing")))
+        return Row(title, (none, printed[0], none, printed[1], *[none] * 3, Cell("nothing")))
     trainings = [one.training for one in ran if one.training is not None]
     sizes = [one.parameters for one in ran if one.parameters is not None]
     taken = [one.hours for one in trainings if one.hours is not None]
+    steps = [one.steps for one in trainings if one.steps is not None]
     hardware = sorted({one.hardware for one in trainings if one.hardware})
     numbers = [str(one.seed) for one in ran if one.seed is not None]
     sets = sorted({name for one in ran for name in one.trained_on})
-    made_by = (board.made_by(one.name, name) for one in seeds for name in SETS)
+    made_by = (board.made_by(one.name, name) for one in seeds for name in SAVED_SETS)
     made = " && ".join(one.command for one in trainings) or next(filter(None, made_by), None)
     cells = (
         Cell.number(fmean(sizes) / 1e6 if sizes else None, made, ".0f"),
         printed[0],
         Cell.number(fmean(taken) if taken else None, made, ".2f"),
         printed[1],
+        Cell.number(fmean(steps) if steps else None, made, ",.0f"),
         *(Cell(text or "not told") for text in ("; ".join(hardware), ", ".join(numbers), ", ".join(sets))),
     )
     return Row(title, cells, command=made)
@@ -110,9 +121,10 @@ def _training_row(board: Scoreboard, seeds: list[PlannedSystem], title: str) -> 
 def build_sources(board: Scoreboard) -> list[Table]:
     """Return the commands behind each system's numbers; and what was not run, with the commands that would run it."""
     made, missing = list[Row](), list[Row]()
-    for planned in board.systems("baseline", "rise", "ablation"):
-        lacks = [dataset for dataset in SETS if board.passes(planned.name, dataset) is None]
-        for dataset in (one for one in SETS if one not in lacks):
+    for planned in board.systems("baseline", "repeat", "rise", "ablation"):
+        lacks = [dataset for dataset in SAVED_SETS if board.passes(planned.name, dataset) is None]
+        more = [one for one in GROUNDED_SETS if board.passes(planned.name, one) is not None]
+        for dataset in (*(one for one in SAVED_SETS if one not in lacks), *more):
             command = board.made_by(planned.name, dataset) or "not told"
             again = Cell(board.rescore_command(planned.name, dataset), code=True)
             made.append(Row(planned.title, (Cell(dataset), Cell(command, code=True), again), command=command))
@@ -128,6 +140,8 @@ def build_sources(board: Scoreboard) -> list[Table]:
 SECTIONS: dict[str, Callable[[Scoreboard], Part | Sequence[Part]]] = {
     "table1": score_tables.build_overall,
     "table2": score_tables.build_ablation,
+    "first-turns": score_tables.build_first_turns,
+    "answers": score_tables.build_answers,
     "validation": score_tables.build_validation,
     "training": build_training,
     "iterations": analysis_tables.build_iterations,
@@ -181,7 +195,8 @@ def write_compact(report: Report, folder: Path) -> Path:
 
 def write_joined(board: Scoreboard, folder: Path) -> int:
     """Write every system's outputs beside question and target, with its manifest; return how many files there are."""
-    saved = [(name, dataset) for name in board.manifests for dataset in SETS if board.store.find(name, dataset)]
+    sets = (*SAVED_SETS, *GROUNDED_SETS)
+    saved = [(name, dataset) for name in board.manifests for dataset in sets if board.store.find(name, dataset)]
     for name, dataset in track(saved, len(saved), "outputs"):
         (folder / name).mkdir(parents=True, exist_ok=True)
         write_rows(folder / name / f"{file_stem(dataset)}.jsonl.gz", board.joined_rows(name, dataset))

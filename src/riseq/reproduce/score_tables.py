@@ -1,24 +1,37 @@
 """The paper's score tables: overall, ablation and validation, each with the paper's numbers below ours."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, stdev
 
 import numpy as np
 
+from riseq.metrics.first_turns import FirstTurns
 from riseq.metrics.ngrams import Floats
 from riseq.metrics.passes import share_edited
 from riseq.metrics.scores import t_test
 from riseq.reproduce.document import Cell, Column, Row, Table
-from riseq.reproduce.plan import COUNTED_PASSES, DEV, SET_TITLES, TEST, TEST_SETS, PlannedSystem, read_paper, write_note
+from riseq.reproduce.plan import (
+    ANSWERS,
+    COUNTED_PASSES,
+    DEV,
+    SET_TITLES,
+    TEST,
+    TEST_SETS,
+    UNSEEN,
+    PlannedSystem,
+    read_paper,
+    write_note,
+)
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.terminal.results import SCORE_TITLES, score_digits
 
 TITLES = {metric: title for metric, title in SCORE_TITLES.items() if metric != "exact"}
 LEVEL = 0.01
 """The paper's level of significance."""
-Baselines = Mapping[tuple[str, str], str | None]
-"""The name of the best baseline, by set and metric; None where none was run."""
+Baselines = Mapping[tuple[str, str], PlannedSystem | None]
+"""The best baseline, by set and metric; None where none was run."""
 
 
 def build_overall(board: Scoreboard) -> Table:
@@ -34,7 +47,7 @@ def build_overall(board: Scoreboard) -> Table:
         rows.append(_system_row(board, planned, TEST_SETS, best))
         if planned == [one for one in ours if one.paper][-1]:
             rows += paper_rows("RISE", "overall", TEST_SETS)
-    titles = [one.title for one in baselines if one.name in best.values()]
+    titles = [one.title for one in baselines if one in best.values()]
     against = f"the best baseline that was run in each column ({', '.join(titles)})" if titles else "nothing yet"
     note = write_note("overall", against=against, level=LEVEL)
     return Table("overall", "Table 1. Overall performance", "Method", score_columns(TEST_SETS), mark_best(rows), note)
@@ -99,14 +112,31 @@ def _keys(sets: Sequence[str]) -> list[tuple[str, str]]:
     return [(name, metric) for name in sets for metric in TITLES]
 
 
-def _best_baseline(board: Scoreboard, baselines: Sequence[PlannedSystem], dataset: str, metric: str) -> str | None:
-    found = {one.name: scores.score(metric) for one in baselines if (scores := board.scores(one.name, dataset))}
-    return max(found, key=found.__getitem__) if found else None
+def _best_baseline(
+    board: Scoreboard, baselines: Sequence[PlannedSystem], dataset: str, metric: str
+) -> PlannedSystem | None:
+    means = [(fmean(found), one) for one in baselines if (found := _measure_row(board, one, dataset, metric))]
+    return max(means, key=lambda pair: pair[0])[1] if means else None
+
+
+def _measure_row(board: Scoreboard, planned: PlannedSystem, dataset: str, metric: str) -> list[float]:
+    return [*_measure(board, board.repeats(planned), dataset, metric)[0].values()]
 
 
 def _system_row(board: Scoreboard, planned: PlannedSystem, sets: Sequence[str], best: Baselines | None = None) -> Row:
-    cells = [_score_cell(board, [planned], *key, best[key] if best else None) for key in _keys(sets)]
-    return Row.of_system(planned.title, cells, board.made_by(planned.name, sets[0]), planned.make_command())
+    """Return a system's scores; of a baseline that was trained with several seeds their mean."""
+    seeds = board.repeats(planned)
+    cells = [_score_cell(board, seeds, *key, best[key] if best else None) for key in _keys(sets)]
+    label = _count_seeds(board, planned.title, seeds, sets[0]) if len(seeds) > 1 else planned.title
+    return Row.of_system(label, cells, board.made_by(planned.name, sets[0]), planned.make_command())
+
+
+def _count_seeds(board: Scoreboard, title: str, seeds: Sequence[PlannedSystem], dataset: str) -> str:
+    """Return the title with the number of seeds that were run; one run of what is no ablation is not told as a seed."""
+    ran = sum(board.passes(one.name, dataset) is not None for one in seeds)
+    if not ran or (ran == 1 and seeds[0].group != "ablation"):
+        return title
+    return f"{title} ({ran} {'seed' if ran == 1 else 'seeds'})"
 
 
 def _variant_row(
@@ -115,8 +145,8 @@ def _variant_row(
     """Return the mean of an ablation's seeds; where ``best`` names baselines, each question's mean is tested."""
     seeds = board.seeds(variant)
     cells = tuple(_score_cell(board, seeds, *key, best[key] if best else None) for key in _keys(sets))
-    ran = sum(board.passes(one.name, sets[0]) is not None for one in seeds)
-    label = f"{title or variant} ({ran} {'seed' if ran == 1 else 'seeds'})" if ran else title or variant
+    ran = any(board.passes(one.name, sets[0]) is not None for one in seeds)
+    label = _count_seeds(board, title or variant, seeds, sets[0])
     return Row(label, cells, "ours" if ran else "missing", _make_all(seeds))
 
 
@@ -125,52 +155,99 @@ def _make_all(systems: Sequence[PlannedSystem]) -> str:
 
 
 def _measure(
-    board: Scoreboard, systems: Sequence[PlannedSystem], dataset: str, metric: str
+    board: Scoreboard, systems: Sequence[PlannedSystem], dataset: str, metric: str, first_turns: FirstTurns = "kept"
 ) -> tuple[dict[str, float], Floats]:
     """Return the scores of those that were run, by name, and each question's mean over them."""
-    found = {one.name: scores for one in systems if (scores := board.scores(one.name, dataset))}
+    every = {one.name: board.scores(one.name, dataset, None, first_turns) for one in systems}
+    found = {name: scores for name, scores in every.items() if scores is not None}
     each = np.mean([scores.each[metric] for scores in found.values()], axis=0) if found else np.empty(0)
     return {name: scores.score(metric) for name, scores in found.items()}, each
 
 
 def _score_cell(
-    board: Scoreboard, systems: Sequence[PlannedSystem], dataset: str, metric: str, against: str | None
+    board: Scoreboard,
+    systems: Sequence[PlannedSystem],
+    dataset: str,
+    metric: str,
+    against: PlannedSystem | None = None,
+    first_turns: FirstTurns = "kept",
 ) -> Cell:
-    """Return the mean score of ``systems``, tested where a baseline to be ``against`` is named."""
-    scores, each = _measure(board, systems, dataset, metric)
+    """Return the mean score of ``systems``, tested where a baseline to be ``against`` is given."""
+    scores, each = _measure(board, systems, dataset, metric, first_turns)
     if not scores:
+        if any(board.passes(one.name, dataset) is not None for one in systems):
+            return Cell("not saved", None, f"{shlex.join(systems[0].predict_command())} --first-turns asked")
         return Cell.not_run(_make_all(systems))
     value = fmean(scores.values())
     spread = f" ± {stdev(scores.values()):{score_digits(metric)}}" if len(scores) > 1 else ""
-    command = " && ".join(board.rescore_command(name, dataset) for name in scores)
+    command = " && ".join(board.rescore_command(name, dataset, first_turns) for name in scores)
     cell = Cell(f"{value:{score_digits(metric)}}{spread}", value, command)
-    other = board.scores(against, dataset) if against else None
-    if other is None or len(other) < 2:
+    if against is None or len(each) < 2:
         return cell
-    test = t_test(each, other.each[metric])
-    return replace(cell, star=test.p < LEVEL and value > other.score(metric) and test.difference > 0, p=test.p)
+    others, other = _measure(board, board.repeats(against), dataset, metric)
+    test = t_test(each, other)
+    return replace(cell, star=test.p < LEVEL and value > fmean(others.values()) and test.difference > 0, p=test.p)
+
+
+def list_rivals(board: Scoreboard) -> dict[str, list[PlannedSystem]]:
+    """Return what RISE on CANARD alone is compared with, by title: its ablations and what else learnt from CANARD."""
+    learned = {one.title: board.repeats(one) for one in board.systems("baseline") if one.recipe is not None}
+    return {"-DPS": board.seeds("-DPS"), "-MLD": board.seeds("-MLD"), **learned}
 
 
 def _test_variants(board: Scoreboard, sets: Sequence[str]) -> Table:
     """Return RISE's difference to each other row, with the p of a paired t-test over questions."""
     rows = []
-    for variant in ("-DPS", "-MLD"):
-        cells = [_test_cell(board, variant, *key) for key in _keys(sets)]
-        rows.append(Row.of_system(f"RISE against {variant}", cells, None, None))
-    note = write_note("ablation-tests", level=LEVEL)
-    return Table("ablation-tests", "RISE against its ablations", "Pair", score_columns(sets), tuple(rows), note)
+    for title, rivals in list_rivals(board).items():
+        cells = [_test_cell(board, rivals, *key) for key in _keys(sets)]
+        rows.append(Row.of_system(f"RISE against {title}", cells, None, None))
+    note, title = write_note("ablation-tests", level=LEVEL), "RISE on CANARD alone against the others"
+    return Table("ablation-tests", title, "Pair", score_columns(sets), tuple(rows), note)
 
 
-def _test_cell(board: Scoreboard, variant: str, dataset: str, metric: str) -> Cell:
+def _test_cell(board: Scoreboard, rivals: Sequence[PlannedSystem], dataset: str, metric: str) -> Cell:
     command = "riseq reproduce --only table2"
     ours, each = _measure(board, board.seeds("RISE"), dataset, metric)
-    theirs, other = _measure(board, board.seeds(variant), dataset, metric)
+    theirs, other = _measure(board, rivals, dataset, metric)
     if not ours or not theirs or len(each) < 2:
         return Cell.not_run(command)
     difference = fmean(ours.values()) - fmean(theirs.values())
     test = t_test(each, other)
     text = f"{'+' if difference >= 0 else '−'}{abs(difference):{score_digits(metric)}}"
     return Cell(text, difference, command, star=test.p < LEVEL, p=test.p)
+
+
+def build_first_turns(board: Scoreboard) -> Table:
+    """Return every system on CAsT-19 in both forms: questions without a dialogue kept as they are, and asked."""
+    forms: tuple[FirstTurns, ...] = ("kept", "asked")
+    rows = []
+    for title, systems in list_rows(board).items():
+        cells = [_score_cell(board, systems, UNSEEN, metric, None, form) for form in forms for metric in TITLES]
+        label = _count_seeds(board, title, systems, UNSEEN)
+        rows.append(Row.of_system(label, cells, board.made_by(systems[0].name, UNSEEN), _make_all(systems)))
+    columns = tuple(Column(title, f"first turns {form}") for form in forms for title in TITLES.values())
+    count = sum(not one.context for one in board.examples(UNSEEN))
+    note = write_note("first-turns", count=count, total=len(board.examples(UNSEEN)))
+    return Table("first-turns", "Questions without a dialogue", "Method", columns, mark_best(rows), note)
+
+
+def build_answers(board: Scoreboard) -> Table:
+    """Return every system on CANARD test with the answers in the contexts."""
+    rows = []
+    for title, systems in list_rows(board).items():
+        cells = [_score_cell(board, systems, *key) for key in _keys((ANSWERS,))]
+        label = _count_seeds(board, title, systems, ANSWERS)
+        rows.append(Row.of_system(label, cells, board.made_by(systems[0].name, ANSWERS), _make_all(systems)))
+    columns, note = score_columns((ANSWERS,)), write_note("answers")
+    return Table("answers", "With answers in the contexts", "Method", columns, mark_best(rows), note)
+
+
+def list_rows(board: Scoreboard) -> dict[str, list[PlannedSystem]]:
+    """Return the rows of a table of all systems, each with its seeds."""
+    rows = {one.title: board.repeats(one) for one in board.systems("baseline")}
+    rows |= {variant: board.seeds(variant) for variant in ("-DPS", "-MLD")}
+    rows["RISE on CANARD alone"] = board.seeds("RISE")
+    return {**rows, **{one.title: [one] for one in board.systems("rise")}}
 
 
 def _build_edited(board: Scoreboard) -> Table:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from riseq.data.dataset import load_dataset
+from riseq.metrics.first_turns import FirstTurns, has_first_turns, keep_first_turns
 from riseq.metrics.passes import text_after
 from riseq.metrics.scores import ExampleScores, score_examples
-from riseq.reproduce.plan import BY_NAME, PLAN, PREDICTIONS, Group, PlannedSystem
+from riseq.reproduce.plan import BY_NAME, PLAN, PREDICTIONS, Group, PlannedSystem, split_form
 from riseq.systems.saved import Store, trim
 from riseq.text.pieces import scoring_form
 from riseq.types import Example, InputError
@@ -51,15 +52,20 @@ class Scoreboard:
         """Return the seeds of an ablation's row, run or not."""
         return [one for one in self.systems("ablation") if one.paper == variant]
 
+    def repeats(self, planned: PlannedSystem) -> list[PlannedSystem]:
+        """Return a system and, of a baseline, its further seeds, run or not."""
+        more = self.systems("repeat") if planned.group == "baseline" and planned.paper else []
+        return [planned, *(one for one in more if one.paper == planned.paper)]
+
     def main_system(self) -> PlannedSystem | None:
-        """Return the system whose passes and cases are looked at: the large RISE where it was run, else the small."""
+        """Return the system whose passes and cases are looked at: the default model where it was run, else another."""
         ran = [one for one in self.systems("rise") if one.name in self.manifests]
-        return min(ran, key=lambda one: ("rise-large", "rise-small", one.name).index(one.name), default=None)
+        return min(ran, key=lambda one: ("rise-small", "rise-large", one.name).index(one.name), default=None)
 
     @cache
     def examples(self, dataset: str) -> list[Example]:
         """Return the examples of a set."""
-        return list(self._load(dataset))[: self.limit]
+        return list(self._load(split_form(dataset)[0]))[: self.limit]
 
     @cache
     def questions(self, dataset: str) -> list[str]:
@@ -90,25 +96,39 @@ class Scoreboard:
         """Return how many passes make the system's output."""
         return self.manifests[name].counted_passes
 
-    def texts(self, name: str, dataset: str, limit: int | None = None) -> list[str] | None:
-        """Return the outputs as people read them, after the passes that count, or after at most ``limit``."""
+    def texts(
+        self, name: str, dataset: str, limit: int | None = None, first_turns: FirstTurns = "kept"
+    ) -> list[str] | None:
+        """Return the outputs as people read them, after the passes that count, or after at most ``limit``.
+
+        Questions without a dialogue are as they were asked, for every system alike, or as each system ``asked`` them
+        has them; None where its saved outputs do not say that.
+        """
         passes = self.passes(name, dataset)
         if passes is None:
             return None
         after = self.counted(name) if limit is None else limit
-        return [text_after(one.question, made, after) for one, made in zip(self.examples(dataset), passes, strict=True)]
+        examples = self.examples(dataset)
+        texts = [text_after(one.question, made, after) for one, made in zip(examples, passes, strict=True)]
+        if first_turns == "kept":
+            return keep_first_turns(examples, texts)
+        return texts if self.manifests[name].asks(dataset) or not has_first_turns(examples) else None
 
     @cache
-    def scores(self, name: str, dataset: str, limit: int | None = None) -> ExampleScores | None:
+    def scores(
+        self, name: str, dataset: str, limit: int | None = None, first_turns: FirstTurns = "kept"
+    ) -> ExampleScores | None:
         """Return the metrics of a system's outputs; None where none are saved."""
-        texts = self.texts(name, dataset, limit)
+        texts = self.texts(name, dataset, limit, first_turns)
         return None if texts is None else score_examples([*map(scoring_form, texts)], self.targets(dataset))
 
-    def rescore_command(self, name: str, dataset: str) -> str:
+    def rescore_command(self, name: str, dataset: str, first_turns: FirstTurns = "kept") -> str:
         """Return the command that prints a system's scores on a set from its saved outputs."""
         path = self.store.find(name, dataset) or self.store.path(name, dataset)
         model = f"{self._shown_as}/{name}/{path.name}"
-        return shlex.join(["riseq", "evaluate", "--system", "saved", "--model", model, "--data", dataset])
+        name, _ = split_form(dataset)
+        form = ["--first-turns", first_turns] if has_first_turns(self.examples(dataset)) else []
+        return shlex.join(["riseq", "evaluate", "--system", "saved", "--model", model, "--data", name, *form])
 
     def made_by(self, name: str, dataset: str) -> str | None:
         """Return the command that made a system's outputs on a set."""

@@ -41,6 +41,10 @@ class Rise:
 
         self._controls, self._simplifier = controls, Simplifier.load(model, threads=threads)
 
+    def ask_first_turns(self) -> None:
+        """From now on let the network edit questions without context too, as evaluations without that rule want it."""
+        self._simplifier.asks_first_turns = True
+
     def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
         """Yield each question made conversational."""
         return self._simplifier.batch(examples, controls=self._controls)

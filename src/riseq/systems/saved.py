@@ -17,6 +17,7 @@ from riseq.data.formats import read_jsonl
 from riseq.data.rows import BadRow
 from riseq.data.tables import write_rows
 from riseq.files import name_source, open_source, write_json
+from riseq.metrics.first_turns import FirstTurns
 from riseq.text.words import forms
 from riseq.types import Example, InputError, Simplification, Step
 
@@ -37,8 +38,19 @@ class Saved:
         self._file = file
         self._outputs = read_outputs(file)
         manifest = file.parent / MANIFEST
-        counted = json.loads(manifest.read_text(encoding="utf-8")).get("counted_passes") if manifest.is_file() else None
+        self._facts: dict[str, Any] = json.loads(manifest.read_text(encoding="utf-8")) if manifest.is_file() else {}
+        counted = self._facts.get("counted_passes")
         self._limit = counted if isinstance(counted, int) else None
+
+    def ask_first_turns(self) -> None:
+        """Raise where the outputs on questions without context are not the system's own: nothing is made up."""
+        sets = self._facts.get("sets", {})
+        name = next((one for one in sets if self._file.name in [file_stem(one) + end for end in SUFFIXES]), None)
+        if name is not None and not Manifest.from_dict(self._facts).asks(name):
+            raise InputError(
+                f"{self._file}: questions without a dialogue were kept as they are, the system was not asked; "
+                "riseq predict --first-turns asked saves what it makes of them"
+            )
 
     def simplify(self, examples: Iterable[Example]) -> Iterator[Simplification]:
         """Yield the saved output of each example."""
@@ -60,6 +72,8 @@ class SetFacts:
     hardware: str | None = None
     fingerprint: Mapping[str, object] | None = None
     """The model, the data and the version they were made with; None where that was not written down."""
+    first_turns: FirstTurns | None = None
+    """Whether the system was asked questions without a dialogue; None: as the system does it by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +85,8 @@ class Training:
     hardware: str | None = None
     edited: float | None = None
     """The share of words that the last epoch's sampled actions edit (1 - the share of KEEP), where the run has it."""
+    steps: int | None = None
+    """How many steps it took, where the run has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +112,21 @@ class Manifest:
         """Return the manifest with the facts of the set ``name``."""
         return replace(self, sets=dict(sorted({**self.sets, name: facts}.items())))
 
+    def asks(self, dataset: str) -> bool:
+        """Return whether the outputs on ``dataset`` are the system's own for questions without a dialogue too.
+
+        RISE by itself keeps such questions as they are; the others are asked like any other.
+        """
+        facts = self.sets.get(dataset)
+        return self.system != "rise" if facts is None or facts.first_turns is None else facts.first_turns == "asked"
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the manifest as JSON has it; a set without a fingerprint has no such key."""
+        """Return the manifest as JSON has it; what is not known of a set has no key."""
         fields = asdict(self)
         for facts in fields["sets"].values():
-            if facts["fingerprint"] is None:
-                del facts["fingerprint"]
+            for key in ("fingerprint", "first_turns"):
+                if facts[key] is None:
+                    del facts[key]
         return fields
 
     @classmethod

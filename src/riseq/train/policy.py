@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from riseq.core.batch import PhraseIndex, index_phrases
 from riseq.core.chain import best_path
 from riseq.core.packed import Packed, pack
+from riseq.metrics.first_turns import FirstTurns
 from riseq.model.checkpoint import load_trained
 from riseq.model.inputs import Batch, SpanBatch, collate, find_spans, take_ragged
 from riseq.model.network import Ensemble, Inputs, Spans
@@ -104,12 +105,12 @@ class Policy:
             phrases[at[spans.row_N] + spans.word_N] = best_N
         return ops, phrases
 
-    def roll_out(self, corpus: Corpus, passes: int) -> list[Packed]:
+    def roll_out(self, corpus: Corpus, passes: int, first_turns: FirstTurns = "kept") -> list[Packed]:
         """Return every question after each of up to ``passes`` passes; a pass that changes nothing is the last."""
         current = start_states(corpus)
         outputs = []
         # A question with no dialogue before it has nothing to refer to.
-        active = np.flatnonzero(corpus.has_context)
+        active = np.arange(len(corpus)) if first_turns == "asked" else np.flatnonzero(corpus.has_context)
         words = list(current.words)
         for _ in range(passes):
             if not len(active):
@@ -177,9 +178,11 @@ def pad_width(longest: int) -> int:
     return WIDTHS[at] if at < len(WIDTHS) else longest + -longest % 8
 
 
-def predict_passes(policy: Policy, lexicon: Lexicon, corpus: Corpus, passes: int) -> list[list[str]]:
+def predict_passes(
+    policy: Policy, lexicon: Lexicon, corpus: Corpus, passes: int, first_turns: FirstTurns = "kept"
+) -> list[list[str]]:
     """Return the lower-cased words of every question after each pass."""
-    outputs = policy.roll_out(corpus, passes)
+    outputs = policy.roll_out(corpus, passes, first_turns)
     return [[" ".join(row[1:]) for row in lexicon.interner.unpack(words)] for words in outputs]
 
 

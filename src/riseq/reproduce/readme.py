@@ -1,0 +1,142 @@
+"""README's results, made from saved outputs: the part between two comments, which nobody writes by hand."""
+
+from pathlib import Path
+from statistics import fmean
+
+from riseq.files import write_text
+from riseq.metrics.first_turns import FirstTurns
+from riseq.reproduce.plan import ANSWERS, GROUNDED_SETS, SET_TITLES, TEST, TEST_SETS, UNSEEN, PlannedSystem, read_paper
+from riseq.reproduce.score_tables import TITLES, list_rivals
+from riseq.reproduce.scoreboard import Scoreboard
+from riseq.terminal.results import score_digits
+from riseq.types import InputError
+
+BEGIN = "<!-- made by riseq reproduce --readme README.md; do not edit -->"
+END = "<!-- end of what riseq reproduce makes -->"
+GROUNDED = "All rows of RISE are asked the benchmark's way. Grounded, as people get it, on CAsT-19"
+_SHIPPED = {
+    "rise-small": ("**RISE, ours, `default`", "int8", "**"),
+    "rise-large": ("RISE, ours, `large`", "4 bits", ""),
+}
+_FORMS: tuple[tuple[str, FirstTurns], ...] = ((TEST, "kept"), (UNSEEN, "kept"), (UNSEEN, "asked"))
+
+
+def write_readme(board: Scoreboard, path: Path) -> Path:
+    """Write the results into the file ``path``, between its two comments, and return it; the rest stays."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    head, begin, rest = text.partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not begin or not end:
+        raise InputError(f"{path}: has no place for the results, expected the lines {BEGIN!r} and {END!r}")
+    write_text(path, f"{head}{BEGIN}\n{build_results(board)}{END}{tail}")
+    return path
+
+
+def build_results(board: Scoreboard) -> str:
+    """Return README's table of all systems, and below it what follows from the same outputs."""
+    metrics = " ".join(TITLES.values())
+    heads = (f"CANARD test: {metrics}", f"CAsT-19: {metrics}", "CAsT-19, first turns asked: B-4 R-L CIDEr")
+    lines = [f"| | {' | '.join(heads)} |", f"|{'---|' * (len(heads) + 1)}"]
+    for one in board.systems("baseline"):
+        seeds = board.repeats(one)
+        lines += [_write_row(board, _label(board, one.title, seeds), seeds), *_paper_row(one.paper or "", "")]
+    alone = board.seeds("RISE")
+    lines += _paper_row("RISE", f" ({_millions(read_paper()['parameters']['RISE'])})")
+    lines.append(_write_row(board, _label(board, "RISE on CANARD alone", alone), alone))
+    lines += [_write_row(board, _label_shipped(board, one), [one]) for one in board.systems("rise")]
+    return "\n".join([*lines, "", *_write_notes(board)]) + "\n"
+
+
+def _write_notes(board: Scoreboard) -> list[str]:
+    count = sum(not one.context for one in board.examples(UNSEEN))
+    notes = [
+        f"{count} questions of CAsT-19 have no dialogue before them. In its first column they stay as they are, for",
+        "all systems alike (`--first-turns kept`); in the last column every system is asked, and a dash says that the",
+        "saved outputs do not have it. Parameters are all weights of encoder, decoder and heads.",
+    ]
+    named = [(_SHIPPED[one.name][0].rpartition(" ")[2], one) for one in board.systems("rise") if one.name in _SHIPPED]
+    for dataset, how in ((ANSWERS, f"With answers in the contexts (`{ANSWERS}`)"), (GROUNDED_SETS[0], GROUNDED)):
+        found = [f"{name} has {text}" for name, one in named if (text := _write_scores(board, [one], dataset, "kept"))]
+        if found:
+            notes += ["", f"{how} {' and '.join(found)}."]
+    return notes + _compare(board)
+
+
+def _compare(board: Scoreboard) -> list[str]:
+    """Return where RISE on CANARD alone is above the others that learnt from CANARD alone, and where -MLD is."""
+    ours = _means(board, board.seeds("RISE"))
+    if not ours:
+        return []
+    said = []
+    for title, rivals in list_rivals(board).items():
+        theirs = _means(board, rivals)
+        if theirs:
+            above = sum(ours[key] > theirs[key] for key in ours)
+            said.append(f"above {title} in {above}")
+    lines = ["", f"Of the {len(ours)} numbers in the first two columns, RISE on CANARD alone is {', '.join(said)}."]
+    mld = _means(board, board.seeds("-MLD"))
+    ahead = [key for key in ours if mld and mld[key] > ours[key]]
+    for dataset in TEST_SETS:
+        which = [
+            f"{TITLES[key[1]]} ({mld[key]:{score_digits(key[1])}} to {ours[key]:{score_digits(key[1])}})"
+            for key in ahead
+            if key[0] == dataset
+        ]
+        if which:
+            where = f"Its ablation -MLD (maximum likelihood) is ahead of it on {SET_TITLES[dataset]}"
+            lines.append(f"{where} in {', '.join(which)}.")
+    return lines
+
+
+def _means(board: Scoreboard, systems: list[PlannedSystem]) -> dict[tuple[str, str], float]:
+    """Return the mean scores of the seeds that were run, by set and metric."""
+    found: dict[tuple[str, str], float] = {}
+    for dataset in TEST_SETS:
+        ran = [scores for one in systems if (scores := board.scores(one.name, dataset))]
+        if ran:
+            found |= {(dataset, metric): fmean(one.score(metric) for one in ran) for metric in TITLES}
+    return found
+
+
+def _write_row(board: Scoreboard, label: str, systems: list[PlannedSystem]) -> str:
+    cells = [_write_scores(board, systems, *form) or "-" for form in _FORMS]
+    return f"| {label} | {' | '.join(cells)} |"
+
+
+def _write_scores(board: Scoreboard, systems: list[PlannedSystem], dataset: str, form: FirstTurns) -> str:
+    """Return the mean scores in a row; the form in which every question is asked has the last three alone."""
+    every = [board.scores(one.name, dataset, None, form) for one in systems]
+    ran = [scores for scores in every if scores is not None]
+    metrics = [*TITLES][3:] if form == "asked" else [*TITLES]
+    return " ".join(f"{fmean(one.score(key) for one in ran):{score_digits(key)}}" for key in metrics) if ran else ""
+
+
+def _paper_row(title: str, size: str) -> list[str]:
+    numbers = read_paper()["overall"].get(title)
+    if numbers is None:
+        return []
+    cells = [
+        " ".join(f"{value:{score_digits(key)}}" for key, value in zip(TITLES, numbers[dataset], strict=True))
+        for dataset in TEST_SETS
+    ]
+    return [f"| {title}, paper{size} | {' | '.join(cells)} | - |"]
+
+
+def _label_shipped(board: Scoreboard, planned: PlannedSystem) -> str:
+    title, precision, mark = _SHIPPED.get(planned.name, (planned.title, "", ""))
+    return f"{_label(board, title, [planned], precision)}{mark}"
+
+
+def _label(board: Scoreboard, title: str, systems: list[PlannedSystem], precision: str = "") -> str:
+    """Return the title with the parameters, and the precision or the number of seeds."""
+    ran = [manifest for one in systems if (manifest := board.manifests.get(one.name))]
+    sizes = [one.parameters for one in ran if one.parameters]
+    facts = (_millions(fmean(sizes)) if sizes else "", precision, f"{len(ran)} seeds" if len(ran) > 1 else "")
+    return f"{title} ({', '.join(filter(None, facts))})" if any(facts) else title
+
+
+def _millions(parameters: float) -> str:
+    return f"{parameters / 1e6:.0f}M"
