@@ -14,7 +14,7 @@ from riseq.text.words import forms
 
 MALALA = ["Who is Malala Yousafzai?", "A Pakistani activist for girls' education."]
 PRIZE = "When did Malala Yousafzai win the Nobel Prize?"
-NOLAN = ["Which films did Christopher Nolan direct?", "Many; his latest is Oppenheimer."]
+NOLAN = ["Which films did Christopher Nolan direct?", "His latest film is Oppenheimer."]
 OSCAR = "Did Christopher Nolan win an Oscar for Oppenheimer?"
 
 
@@ -39,7 +39,7 @@ def test_the_plain_call(shipped: Simplifier, question: str, context: list[str], 
 
 
 def test_strength_goes_from_the_question_to_a_short_form(shipped: Simplifier) -> None:
-    texts = [shipped(OSCAR, NOLAN, strength=strength).text for strength in (0, 0.05, 0.5, 1)]
+    texts = [shipped(OSCAR, NOLAN, strength=strength).text for strength in (0, 0.02, 0.5, 1)]
     assert texts[:2] == [OSCAR, OSCAR]
     lengths = [len(forms(text)) for text in texts]
     assert lengths == sorted(lengths, reverse=True)

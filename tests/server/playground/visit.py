@@ -16,7 +16,7 @@ from riseq.server.engines import Engine
 from riseq.server.run import listen
 from riseq.server.settings import Settings
 
-FILMS = ["Which films did Christopher Nolan direct?", "Many; his latest is Oppenheimer."]
+FILMS = ["Which films did Christopher Nolan direct?", "His latest film is Oppenheimer."]
 OSCAR = "Did Christopher Nolan win an Oscar for Oppenheimer?"
 Open = Callable[..., Page]
 
