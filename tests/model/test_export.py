@@ -268,7 +268,7 @@ def test_the_command_line_exports_and_says_how_much(
 
     monkeypatch.setattr("riseq.model.export.export", write)
     assert main(["export", str(tmp_path), str(tmp_path / "out"), "--precision", "float32", "--no-check"]) == 0
-    assert asked == [tmp_path, tmp_path / "out", "float32"]
+    assert asked == [tmp_path, tmp_path / "out", "float32", None]
     assert f"wrote 40.5 MB to {tmp_path / 'out'}" in capsys.readouterr().err
 
 

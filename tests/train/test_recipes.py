@@ -117,12 +117,18 @@ def test_the_models_recipes_share_their_data_and_read_whole_dialogues(root: Path
     assert not [name for name in default.dev if "test" in name], "test sets are only reported"
 
 
-def test_the_script_trains_seven_models_as_what_ships_was_trained(root: Path) -> None:
+def test_the_script_trains_nine_models_as_what_ships_was_trained(root: Path) -> None:
     text = (root / "benchmarks" / "train_models.sh").read_text(encoding="utf-8").replace("\\\n", "")
-    pupil = re.findall(r"--set ([^\s)]+)", text.partition("pupil=(")[2].partition(")")[0])
+    shared = {
+        f'"${{{name}[@]}}"': " ".join(f"--set {one}" for one in re.findall(r"--set ([^\s)]+)", flags))
+        for name, flags in re.findall(r"^(pupil|joint)=\(([^)]*)\)", text, re.MULTILINE)
+    }
+    shared['"${joint[@]}"'] = f"""{shared['"${pupil[@]}"']} {shared['"${joint[@]}"']}"""
     runs: dict[str, TrainSettings] = {}
     for line in re.findall(r"^riseq train (.+)$", text, re.MULTILINE):
-        words = shlex.split(line.replace('"${pupil[@]}"', " ".join(f"--set {one}" for one in pupil)))
+        for name, flags in shared.items():
+            line = line.replace(name, flags)
+        words = shlex.split(line)
         flags = list(pairwise(words))
         changes = dict(parse_override(value) for flag, value in flags if flag == "--set")
         options = dict(flags)
@@ -136,7 +142,9 @@ def test_the_script_trains_seven_models_as_what_ships_was_trained(root: Path) ->
         "pupil": (8, 2, 1, 8e-5, 2e-4),
         "large-first": (6, 1, 1, 3e-5, 1e-4),
         "default-first": (9, 3, 3, 7e-5, 2e-4),
-        "default": (13, 2, 2, 1.2e-4, 3e-4),
+        "default-second": (13, 2, 2, 1.2e-4, 3e-4),
+        "default-joint": (21, 4, 4, 1.5e-4, 4e-4),
+        "default": (23, 1, 1, 5e-5, 1e-4),
         "large": (11, 2, 2, 3.5e-5, 1e-4),
     }
     rise = {name: one for name, one in runs.items() if isinstance(one, RiseSettings)}
@@ -146,7 +154,9 @@ def test_the_script_trains_seven_models_as_what_ships_was_trained(root: Path) ->
         "pupil": ("rise", 0.2, 0.6, 1),
         "large-first": ("rise", 0.2, 0.5, 2),
         "default-first": ("rise", 0.2, 0.7, 1),
-        "default": ("rise", 0.2, 0.5, 1),
+        "default-second": ("rise", 0.2, 0.5, 1),
+        "default-joint": ("rise", 0.2, 0.5, 1),
+        "default": ("rise", 0.2, 0.0, 0),
         "large": ("rise", 0.2, 0.35, 1),
     }
     assert {(one.sampler, one.reward_scale) for one in rise.values() if one.method == "rise"} == {

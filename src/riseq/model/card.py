@@ -19,6 +19,7 @@ LICENCES = {
 }
 """The data sets that models are trained on, by what their files are called, with their licences."""
 SHARED_ALIKE = "CC BY-SA"
+LIBRARY = "riseq"
 EXAMPLES = (
     (("Who directed Alien?",), "When was Alien released?"),
     (("Is Lisbon worth a visit in winter?", "Yes, it is mild."), "What is the weather like in Lisbon in January?"),
@@ -72,7 +73,7 @@ def make_metadata(
     metadata = {
         "language": "en",
         "license": "cc-by-sa-4.0" if any(SHARED_ALIKE in text for text in licences) else None,
-        "library_name": "riseq",
+        "library_name": LIBRARY,
         "pipeline_tag": TASK,
         "base_model": encoder if encoder and is_hub_name(encoder) else None,
         "datasets": [key for key in LICENCES if any(key in one for one in learnt)],

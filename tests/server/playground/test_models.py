@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Route, expect
 
 from riseq.server.engines import DummyEngine
 from riseq.systems.rule import PIPELINE
-from server.playground.visit import FILMS, OSCAR, Host, Open, expect_answer, expect_state, say
+from server.playground.visit import FILMS, Host, Open, expect_answer, expect_state, say
 
 ANSWER = "Did he win an Oscar for it?"
 
