@@ -47,19 +47,24 @@ def world(tmp_path: Path) -> Path:
     return folder
 
 
-def test_each_is_trained_and_scored_once_and_goes_on_after_a_failure(root: Path, world: Path, tmp_path: Path) -> None:
+def test_a_run_that_fails_is_told_and_the_exit_code_says_so(root: Path, world: Path, tmp_path: Path) -> None:
     out = tmp_path / "runs"
-    chosen = {"SYSTEMS": "ablation-rise qgdiv", "SEEDS": "1", "JOBS": "2"}
-    broken = run_script(root, world, out, "--set", "joint=true", **chosen)
+    broken = run_script(root, world, out, "--set", "joint=true", SYSTEMS="qgdiv", SEEDS="1")
     assert broken.returncode == 1
     assert "== qgdiv failed" in broken.stdout
     assert "no setting is called 'joint'" in broken.stdout
-    assert "== ablation-rise-1\n" in broken.stdout
-    made = out / "ablation-rise-1" / "pred" / "scores.jsonl"
-    before = made.stat().st_mtime_ns
 
+
+@pytest.mark.skipif("RISEQ_SLOW" not in os.environ, reason="a minute of training; RISEQ_SLOW=1 runs it")
+def test_each_is_trained_and_scored_once(root: Path, world: Path, tmp_path: Path) -> None:
+    out = tmp_path / "runs"
+    chosen = {"SYSTEMS": "ablation-rise qgdiv", "SEEDS": "1"}
     done = run_script(root, world, out, **chosen)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "== ablation-rise-1\n" in done.stdout
+    made = out / "ablation-rise-1" / "pred" / "scores.jsonl"
+    before = made.stat().st_mtime_ns
+    assert run_script(root, world, out, **chosen).returncode == 0
     assert made.stat().st_mtime_ns == before
     for name, passes in (("ablation-rise-1", 5), ("qgdiv", 1)):
         folder = out / name

@@ -120,14 +120,14 @@ def test_the_models_recipes_share_their_data_and_read_whole_dialogues(root: Path
 def test_the_script_trains_nine_models_as_what_ships_was_trained(root: Path) -> None:
     text = (root / "benchmarks" / "train_models.sh").read_text(encoding="utf-8").replace("\\\n", "")
     shared = {
-        f'"${{{name}[@]}}"': " ".join(f"--set {one}" for one in re.findall(r"--set ([^\s)]+)", flags))
-        for name, flags in re.findall(r"^(pupil|joint)=\(([^)]*)\)", text, re.MULTILINE)
+        f'"${{{name}[@]}}"': " ".join(f"--set {one}" for one in re.findall(r"--set ([^\s)]+)", given))
+        for name, given in re.findall(r"^(pupil|joint)=\(([^)]*)\)", text, re.MULTILINE)
     }
     shared['"${joint[@]}"'] = f"""{shared['"${pupil[@]}"']} {shared['"${joint[@]}"']}"""
     runs: dict[str, TrainSettings] = {}
     for line in re.findall(r"^riseq train (.+)$", text, re.MULTILINE):
-        for name, flags in shared.items():
-            line = line.replace(name, flags)
+        for name, written in shared.items():
+            line = line.replace(name, written)
         words = shlex.split(line)
         flags = list(pairwise(words))
         changes = dict(parse_override(value) for flag, value in flags if flag == "--set")

@@ -105,10 +105,10 @@ def test_lines_pasted_into_the_new_turn_become_turns(open_page: Open) -> None:
 def test_the_slider_answers_while_it_moves(open_page: Open) -> None:
     page = open_page()
     expect_answer(page, "Did he win an Oscar for it?")
-    body = last_request(page, lambda: page.locator("#strength").fill("0.15"))
-    assert body["strength"] == 0.15
+    body = last_request(page, lambda: page.locator("#strength").fill("0.2"))
+    assert body["strength"] == 0.2
     expect_answer(page, "Did he win an Oscar for Oppenheimer?")
-    expect(page.locator("#strength-value")).to_have_text("0.15")
+    expect(page.locator("#strength-value")).to_have_text("0.20")
     # The button stays down: what is seen is seen during the slide.
     box = page.locator("#strength").bounding_box()
     assert box is not None
