@@ -141,6 +141,17 @@ def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeHub]:
         yield made
 
 
+def test_a_model_is_saved_without_a_reader_of_yaml(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The base install has none."""
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    folder = Simplifier.from_pretrained(model, threads=1).save_pretrained(tmp_path / "first")
+    again = Simplifier.from_pretrained(folder, threads=1).save_pretrained(tmp_path / "second")
+    assert (again / LAYOUT.card).read_text("utf-8") == (folder / LAYOUT.card).read_text("utf-8")
+    assert (again / LAYOUT.card).read_text("utf-8").count("widget:") == 1
+
+
 def test_a_model_is_saved_whole_and_loaded_again(model: Path, tmp_path: Path) -> None:
     first = Simplifier.from_pretrained(model, threads=1)
     folder = first.save_pretrained(tmp_path / "deep" / "copy")

@@ -23,7 +23,14 @@ from riseq.engine.pool import Embed, QuestionPool, Suggestion
 from riseq.engine.variants import add_variants, fall_back, pick_n_best
 from riseq.extras import needs_extra
 from riseq.hub import find_default_model, find_model, is_hub_name, push_folder
-from riseq.model.card import EXAMPLES, LIBRARY, has_metadata, make_metadata, read_metadata, replace_metadata
+from riseq.model.card import (
+    EXAMPLES,
+    add_examples,
+    has_metadata,
+    lacks_examples,
+    make_metadata,
+    replace_metadata,
+)
 from riseq.model.folder import LAYOUT, is_exported, load_exported, read_json, read_window, save_folder
 from riseq.model.inputs import PAPER_WINDOW, Condition, ContextWindow
 from riseq.text.pieces import Pieces
@@ -158,13 +165,12 @@ class Simplifier:
         folder = self._find_folder()
         path = folder / LAYOUT.card
         card = path.read_text(encoding="utf-8") if path.is_file() else ""
-        written = read_metadata(card, path)
-        made_by_export = written.get("library_name") == LIBRARY and "widget" not in written
-        if has_metadata(card) and not refresh and not made_by_export:
+        if has_metadata(card) and not refresh and not lacks_examples(card):
             return card
         shown = [(context, question, self(question, context).text) for context, question in EXAMPLES]
-        made = make_metadata(read_json(folder / LAYOUT.config), name, scores, shown)
-        return replace_metadata(card, {**made, **written} if made_by_export and not refresh else made)
+        if has_metadata(card) and not refresh:
+            return add_examples(card, shown)
+        return replace_metadata(card, make_metadata(read_json(folder / LAYOUT.config), name, scores, shown))
 
     def _find_folder(self) -> Path:
         if self.model is None:

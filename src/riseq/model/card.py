@@ -79,9 +79,7 @@ def make_metadata(
         "datasets": [key for key in LICENCES if any(key in one for one in learnt)],
         "metrics": ["bleu", "rouge", "cider"],
         "tags": [*_TAGS, *(["onnx"] if "checksums" in config else [])],
-        "widget": [
-            {"text": "\n".join([*context, question]), "output": {"text": text}} for context, question, text in shown
-        ],
+        "widget": _make_widget(shown),
     }
     # An export's own scores are those of the checkpoint that it was made from.
     own = "Question simplification, before export" if "checksums" in config else _TASK_NAME
@@ -90,6 +88,10 @@ def make_metadata(
     if results:
         metadata["model-index"] = [{"name": name, "results": results}]
     return {key: value for key, value in metadata.items() if value}
+
+
+def _make_widget(shown: Iterable[Shown]) -> list[dict[str, Any]]:
+    return [{"text": "\n".join([*context, question]), "output": {"text": text}} for context, question, text in shown]
 
 
 def _make_result(dataset: str, scores: Mapping[str, float], task: str) -> dict[str, Any]:
@@ -143,6 +145,22 @@ def write_export_card(card: str, config: Mapping[str, Any], name: str) -> str:
 def has_metadata(card: str) -> bool:
     """Return whether a card begins with metadata."""
     return _METADATA.match(card) is not None
+
+
+def lacks_examples(card: str) -> bool:
+    """Return whether a card has riseq's metadata without examples, as an export's has; read as text, without YAML."""
+    found = _METADATA.match(card)
+    lines = found[1].splitlines() if found else []
+    return f"library_name: {LIBRARY}" in lines and "widget:" not in lines
+
+
+def add_examples(card: str, shown: Iterable[Shown]) -> str:
+    """Return the card with examples after the metadata that it begins with."""
+    found = _METADATA.match(card)
+    if found is None:
+        raise ValueError("the card has no metadata")
+    lines = "".join(f"{line}\n" for line in _write_yaml({"widget": _make_widget(shown)}))
+    return f"{card[: found.end(1)]}{lines}{card[found.end(1) :]}"
 
 
 def replace_metadata(card: str, metadata: Mapping[str, Any]) -> str:
