@@ -46,6 +46,8 @@ def test_training_learns_the_made_up_language(make_settings: Make, tmp_path: Pat
         {"frozen_epochs": 1, "decoder_input": "tokens", "layer_decay": 0.8},
         {"frozen_layers": 1, "frozen_decoder": True, "joint": True},
         {"micro_batches": 2},
+        {"joint": True, "likelihood_epochs": 1, "beside": True, "own_share": 1.0},
+        {"likelihood_epochs": 1, "risk_epochs": 1, "risk": "baseline", "stops": True},
     ],
     ids=str,
 )

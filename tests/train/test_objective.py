@@ -11,14 +11,13 @@ import torch
 from riseq.model.inputs import SpanBatch
 from riseq.train.actions import (
     code_ops,
-    find_repeated,
     gumbel_argmax,
     imitation_loss,
     merge_spans,
     policy_loss,
-    risk_loss,
     take_scores,
 )
+from riseq.train.risk import Outputs, baseline_risk, expected_risk, find_repeated, stop_loss
 
 EDITS = torch.tensor([[[0.7, 0.1, 0.1, 0.1], [0.2, 0.5, 0.2, 0.1]]]).log()
 PHRASES = torch.tensor([[0.25, 0.75]]).log()
@@ -64,13 +63,40 @@ def test_risk_is_the_mean_by_probability_of_what_is_counted() -> None:
         torch.tensor([[1.0, 0.5], [0.0, 0.5], [0.0, 1.0]]),
         torch.tensor([[False] * 2, [False] * 2, [True, False]]),
     )
-    loss = risk_loss(scores, closeness, out)
+    loss = expected_risk(Outputs(scores, closeness, closeness[0], out))
     assert loss.item() == pytest.approx(0.2 / 0.9 + 0.2 / 1.0 * 0.5, rel=1e-6)
     loss.backward()  # type: ignore[no-untyped-call]
     assert scores.grad is not None
     assert scores.grad[0, 0] < 0 < scores.grad[1, 0]  # what is closer than the others becomes likelier
     assert scores.grad[2, 0] == 0
     torch.testing.assert_close(scores.grad.sum(0), torch.zeros(2), atol=1e-6, rtol=0)
+
+
+def test_each_output_is_held_against_the_mean_of_the_others() -> None:
+    scores = torch.tensor([[0.7, 0.1], [0.2, 0.1], [0.6, 0.8]]).log().requires_grad_()
+    closeness = torch.tensor([[1.0, 0.4], [0.25, 0.4], [0.0, 1.0]])
+    out = torch.tensor([[False] * 2, [False] * 2, [True, False]])
+    baseline_risk(Outputs(scores, closeness, closeness[0], out)).backward()  # type: ignore[no-untyped-call]
+    assert scores.grad is not None
+    assert scores.grad[:, 0].tolist() == pytest.approx([-0.75 / 2, 0.75 / 2, 0.0])
+    assert scores.grad[:, 1].tolist() == pytest.approx([0.3 / 3, 0.3 / 3, -0.6 / 3])
+
+
+def test_a_single_output_teaches_nothing() -> None:
+    scores = torch.tensor([[-1.0], [-2.0]]).requires_grad_()
+    outputs = Outputs(scores, torch.tensor([[1.0], [0.0]]), torch.tensor([0.5]), torch.tensor([[False], [True]]))
+    baseline_risk(outputs).backward()  # type: ignore[no-untyped-call]
+    assert scores.grad is not None
+    assert scores.grad.abs().sum() == 0
+
+
+def test_the_stop_learns_by_how_much_the_best_output_gains_or_loses() -> None:
+    closeness = torch.tensor([[1.0, 1.0, 1.0], [0.9, 0.2, 0.5]])
+    outputs = Outputs(closeness, closeness, torch.tensor([0.5, 0.8, 0.5]), closeness > 2)
+    odds = torch.zeros(3, requires_grad=True)
+    stop_loss(odds, outputs).backward()  # type: ignore[no-untyped-call]
+    assert odds.grad is not None
+    assert odds.grad.tolist() == pytest.approx([-0.2, 0.3, 0.0])
 
 
 def test_what_was_drawn_before_is_found() -> None:

@@ -21,6 +21,7 @@ from riseq.model.backbone import load_backbone, start_decoder
 from riseq.model.network import pick_device
 from riseq.text.pieces import Pieces
 from riseq.train.corpus import MAX_WORDS, cut_batches, load_pairs, split_pair
+from riseq.train.graphs import compile_layers
 from riseq.train.processes import Processes
 from riseq.train.settings import TrainSettings
 from riseq.train.task import StepLog, Task, autocast
@@ -144,6 +145,8 @@ class EncoderDecoderTask(BaselineTask):
         copies = settings.system == "trans++"
         net = Generator(GeneratorConfig(backbone.config, settings.decoder_layers, copies, settings.dropout))
         start_decoder(net.encoder, net.decoder, net.positions, net.norm, backbone)
+        if settings.compiled and self.device.type == "cuda":
+            compile_layers(net.encoder.layers, net.decoder)
         decoding = Decoding("beams", settings.beams) if settings.system == "qgdiv" else Decoding()
         self.model = EncoderDecoder(net, pieces, decoding=decoding)
         self.sources = [encode_source(pieces, example) for example in examples]

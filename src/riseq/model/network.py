@@ -32,6 +32,10 @@ class NetworkConfig:
     """Whether it is told which words may go (``riseq.model.inputs.Condition``)."""
     joint: bool = False
     """Whether an operation's score depends on the operation before it (``riseq.core.chain``)."""
+    beside: bool = False
+    """Whether a question that was edited already is read with what it was at first before it, as an utterance."""
+    stops: bool = False
+    """Whether it says if its best edits are worth having."""
 
 
 class Inputs(NamedTuple):
@@ -70,6 +74,7 @@ class RiseNetwork(nn.Module):
         if self.transitions is not None:  # at first independent
             nn.init.zeros_(self.transitions.weight)
             nn.init.zeros_(self.transitions.bias)
+        self.stop_head = nn.Linear(backbone.hidden, 1) if config.stops else None
         self.decoder = nn.ModuleList(Layer(backbone, config.dropout, cross=True) for _ in range(config.decoder_layers))
         self.span_positions = nn.Embedding(MAX_SPAN_PIECES + 1, backbone.hidden)
         self.span_norm = nn.LayerNorm(backbone.hidden, backbone.norm_eps)
@@ -113,6 +118,14 @@ class RiseNetwork(nn.Module):
             scores = scores[:, :, None] + pairs + self.neighbour_mask
         found: Tensor = scores.log_softmax(-1)
         return found
+
+    def score_stop(self, states_BLD: Tensor, firsts_BW: Tensor) -> Tensor | None:
+        """Return the log-odds that a row's best edits bring it closer, [B], read at the marker; None without a head."""
+        if self.stop_head is None:
+            return None
+        markers_BD = states_BLD[torch.arange(len(states_BLD), device=states_BLD.device), firsts_BW[:, 0]]
+        odds: Tensor = self.stop_head(markers_BD)[:, 0].float()
+        return odds
 
     def score_phrases(self, inputs: Inputs, states_BLD: Tensor, spans: Spans) -> Tensor:
         """Return the phrase vocabulary's log-probabilities for each span, [N, P]."""

@@ -203,26 +203,6 @@ def imitation_loss(
     return loss - (taught_UP * phrases_UP).sum()
 
 
-def risk_loss(scores_KB: Tensor, closeness_KB: Tensor, out_KB: Tensor) -> Tensor:
-    """Return the expected risk, 1 - closeness, over K outputs of each state, summed over the states.
-
-    Each output counts by its probability among those that are not ``out`` (Shen et al., 2016).
-
-    >>> scores, closeness, out = torch.tensor([[0.0, 0.0, 9.0], [1.0, 0.5, 0.0], [0, 0, 1]])[..., None]
-    >>> risk_loss(scores, closeness, out.bool()).item()
-    0.25
-    """
-    return ((1 - closeness_KB) * scores_KB.masked_fill(out_KB, -torch.inf).softmax(0)).sum()
-
-
-def find_repeated(rows_KBW: Index) -> NDArray[np.bool_]:
-    """Return which of the K rows of each state are like an earlier one of it, [K, B]."""
-    same_KKB = (rows_KBW[:, None] == rows_KBW[None]).all(-1)
-    earlier = np.tri(len(rows_KBW), k=-1, dtype=np.bool_)
-    repeated: NDArray[np.bool_] = (same_KKB & earlier[:, :, None]).any(1)
-    return repeated
-
-
 def gumbel_argmax(log_probabilities: Tensor, generator: torch.Generator | None = None) -> Tensor:
     """Return a draw from each last-axis distribution."""
     shape, device = log_probabilities.shape, log_probabilities.device

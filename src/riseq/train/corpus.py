@@ -180,13 +180,17 @@ class StatePool:
         """Return the epoch's states: every pair's start, states the policy reached itself, finished ones."""
         settings, corpus = self.settings, self.corpus
         parts = [start := start_states(corpus)]
-        if settings.own_share and epoch and settings.method != "mle":
+        if settings.own_share and epoch and not self.is_aligned(epoch):
             chosen = np.flatnonzero(rng.random(len(corpus)) < min(1.0, settings.own_share))
             parts.append(self._act_on(start.take(chosen)))
         if settings.stop_share:
             done = np.flatnonzero(rng.random(len(corpus)) < settings.stop_share)
             parts.append(States(np.arange(len(corpus)), corpus.targets).take(done))
         return concatenate(parts)
+
+    def is_aligned(self, epoch: int) -> bool:
+        """Return whether the epoch learns one gold alignment of each pair, from states that have one."""
+        return self.settings.method == "mle" or epoch < self.settings.likelihood_epochs
 
     def _act_on(self, states: States) -> States:
         """Return where the policy's own greedy pass takes ``states``, less those that teach nothing new.

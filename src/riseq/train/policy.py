@@ -1,4 +1,4 @@
-"""A network at work on packed states: batches in, edits and phrases out, scores; its encoder as CUDA graphs."""
+"""A network at work on packed states: batches in, edits and phrases out."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from riseq.core.batch import PhraseIndex, index_phrases
 from riseq.core.chain import best_path
+from riseq.core.edits import Op
 from riseq.core.packed import Packed, pack
 from riseq.metrics.first_turns import FirstTurns
 from riseq.model.checkpoint import load_trained
 from riseq.model.inputs import Batch, SpanBatch, collate, find_spans, take_ragged
-from riseq.model.network import Ensemble, Inputs, Spans
+from riseq.model.network import Ensemble, Inputs, RiseNetwork, Spans
 from riseq.text.pieces import Pieces
 from riseq.train.actions import Index, Ops, reach
-from riseq.train.corpus import Corpus, Lexicon, States, sorted_batches, start_states
+from riseq.train.corpus import Corpus, Lexicon, States, sorted_batches, start_states, take_rows
 from riseq.train.task import autocast
 from riseq.types import InputError
 
@@ -30,8 +31,6 @@ ROLLOUT_PIECES = 131_072
 """Padded pieces in one batch of a rollout on a GPU; a CPU takes a sixteenth."""
 WIDTHS = (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256)
 """The lengths, in pieces, that batches are padded to."""
-WIDEST = 80
-"""Wider batches run as they are: each capture keeps its activations, and they are large enough to fill the GPU."""
 
 
 @dataclass(slots=True)
@@ -44,23 +43,50 @@ class Policy:
     sep_id: int
     pad_id: int
     device: torch.device
+    beside: bool = False
+    """Whether an edited question is read with what it was at first before it."""
+    stops: bool = False
+    """Whether the network decides if its edits are taken."""
 
     @classmethod
     def build(cls, network: Any, lexicon: Lexicon, device: torch.device) -> Policy:
         """Return the network's policy over the lexicon's words."""
         index = index_phrases(lexicon.interner.pack(lexicon.phrases))
-        return cls(network, lexicon.piece_table(), index, lexicon.pieces.sep_id, lexicon.pieces.pad_id, device)
+        more = (network.config.beside, network.config.stops) if isinstance(network, RiseNetwork) else (False, False)
+        ids = lexicon.pieces.sep_id, lexicon.pieces.pad_id
+        return cls(network, lexicon.piece_table(), index, *ids, device, *more)
 
     def count_pieces(self, states: States, corpus: Corpus) -> Index:
         """Return how many pieces the network reads for each state."""
         ends = np.concatenate([[0], np.cumsum(self.table.lengths[states.words.values])])
         question = ends[states.words.offsets[1:]] - ends[states.words.offsets[:-1]]
-        lengths: Index = corpus.contexts.lengths[states.example] + question + 1
+        context = corpus.contexts.lengths[states.example]
+        edited = self._find_edited(states, corpus)
+        if len(edited):
+            asked = take_rows(corpus.sources, states.example[edited])
+            context[edited] += np.bincount(
+                np.repeat(np.arange(len(edited)), asked.lengths), self.table.lengths[asked.values], len(edited)
+            ).astype(np.int64)
+        lengths: Index = context + question + 1
         return lengths
+
+    def _find_edited(self, states: States, corpus: Corpus) -> Index:
+        """Return the states that are read with the question as it was asked: those that are no longer it."""
+        if not self.beside:
+            return np.zeros(0, dtype=np.int64)
+        pairs = zip(states.words, (corpus.sources[k] for k in states.example), strict=True)
+        return np.flatnonzero([not np.array_equal(now, first) for now, first in pairs])
 
     def collate(self, states: States, corpus: Corpus) -> Batch:
         """Return the padded batch of ``states``."""
         contexts = take_ragged(corpus.contexts.values, corpus.contexts.offsets, states.example)
+        edited = self._find_edited(states, corpus)
+        if len(edited):
+            rows = np.split(contexts[0], np.cumsum(contexts[1])[:-1])
+            for k in edited:  # the marker of the question as it was asked is a [SEP], as before every utterance
+                asked = [self.table[word] for word in corpus.sources[states.example[k]]]
+                rows[k] = np.concatenate([rows[k], *asked])
+            contexts = np.concatenate(rows), np.array([len(row) for row in rows], dtype=np.int64)
         words = states.words.values.astype(np.int64), states.words.lengths
         table = self.table.values, self.table.offsets
         condition = corpus.condition[states.example]
@@ -95,6 +121,9 @@ class Policy:
                 edits = self.network.score_edits(encoded, inputs.firsts_BW).float().cpu().numpy()
                 real = batch.real_BW[:, :-1]
                 best_BW = best_path(edits if edits.ndim == 4 else edits[:, :, None], real)
+                if self.stops:
+                    odds_B = self.network.score_stop(encoded, inputs.firsts_BW)
+                    best_BW[(odds_B < 0).cpu().numpy()] = Op.KEEP
                 spans = find_spans(batch, best_BW)
                 best_N = np.zeros(0, dtype=np.int64)
                 if len(spans.row_N):
@@ -125,51 +154,6 @@ class Policy:
             current = States(current.example, pack(words))
             outputs.append(current.words)
         return outputs or [current.words]
-
-
-class _Fixed(nn.Module):
-    """The encoder under a name of its own for each shape, since capturing replaces a module's forward."""
-
-    def __init__(self, encoder: nn.Module) -> None:
-        super().__init__()
-        self.encoder = encoder
-
-    def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> Tensor:
-        with torch.autocast("cuda", dtype=torch.bfloat16, cache_enabled=False):
-            out: Tensor = self.encoder(ids, types, mask)
-        return out
-
-
-class GraphedEncoder:
-    """An encoder whose training passes are captured CUDA graphs: one launch instead of a thousand.
-
-    On small encoders a step is bound by launching kernels, not by running them. Batches are padded to a few shapes, and
-    each shape is captured once, when it is first met.
-    """
-
-    def __init__(self, encoder: nn.Module, rows: int) -> None:
-        self.encoder, self.rows = encoder, rows
-        self.captured: dict[int, Any] = {}
-        self.pool = torch.cuda.graph_pool_handle()
-
-    def encode(self, inputs: Inputs) -> Tensor | None:
-        """Return the states of a full batch of a known width, or None where the batch must run as it is.
-
-        The states live in the graph's own memory until the next call of that shape.
-        """
-        rows, length = inputs.ids_BL.shape
-        if rows != self.rows or length not in WIDTHS or length > WIDEST:
-            return None
-        if length not in self.captured:
-            sample = (inputs.ids_BL.clone(), inputs.types_BL.clone(), inputs.mask_BL.clone())
-            # A capture must not meet autocast's cache of cast weights; the encoder sets its own autocast inside.
-            # MPNet's position bias is not trained, so no gradient reaches it: an unused input.
-            with torch.autocast("cuda", enabled=False):
-                fixed = _Fixed(self.encoder)
-                graphed = torch.cuda.make_graphed_callables(fixed, sample, pool=self.pool, allow_unused_input=True)
-            self.captured[length] = graphed
-        out: Tensor = self.captured[length](inputs.ids_BL, inputs.types_BL, inputs.mask_BL)
-        return out
 
 
 def pad_width(longest: int) -> int:

@@ -3,64 +3,41 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numba
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from riseq.core import batch as core
 from riseq.core import chain
-from riseq.core.closeness import measure_closeness
 from riseq.core.edits import Op
-from riseq.core.packed import Interner, Packed
+from riseq.core.packed import Interner
 from riseq.core.phrases import PhraseVocabulary
 from riseq.model.backbone import initialise, load_backbone
 from riseq.model.checkpoint import Checkpoint, load_trained, save_checkpoint
-from riseq.model.inputs import Batch, ContextWindow, SpanBatch, find_spans
-from riseq.model.network import Inputs, NetworkConfig, RiseNetwork, pick_device
+from riseq.model.inputs import ContextWindow, SpanBatch, find_spans
+from riseq.model.network import NetworkConfig, RiseNetwork, pick_device
 from riseq.text.pieces import Pieces
 from riseq.train import actions
-from riseq.train.actions import Actions, Floats, Index, Scores, Seeds, reach
+from riseq.train.actions import Actions, Floats, Index, Seeds
 from riseq.train.corpus import MAX_WORDS, Lexicon, StatePool, States, build_corpus, cut_batches, load_corpus, take_rows
+from riseq.train.graphs import GraphedEncoder, compile_layers
 from riseq.train.mixture import gather_pairs
-from riseq.train.policy import GraphedEncoder, Policy, load_ensemble, predict_passes
+from riseq.train.policy import Policy, load_ensemble, pad_width, predict_passes
 from riseq.train.processes import Processes
+from riseq.train.risk import baseline_risk, draw_outputs, expected_risk, stop_loss
 from riseq.train.settings import RiseSettings, TrainSettings
+from riseq.train.step import Forward, MicroBatch, Parts
 from riseq.train.task import StepLog, Stream, autocast, make_rng
 from riseq.train.tracking import make_fingerprint
 from riseq.types import Example, InputError
 
-
-@dataclass(frozen=True, slots=True)
-class MicroBatch:
-    """A part of a step, ready for the network: states, targets, padded input, a seed a state, gold edits for -MLD."""
-
-    states: States
-    targets: Packed
-    batch: Batch
-    seeds: Seeds
-    gold: Actions | None = None
-
-
-Parts = tuple[list[MicroBatch], int]
-"""This process's part of a step in micro-batches, with the number of states of the whole step."""
-
-
-@dataclass(frozen=True, slots=True)
-class Forward:
-    """The editing policy's answer to a micro-batch, on its way to the host."""
-
-    part: MicroBatch
-    inputs: Inputs
-    encoded: Tensor
-    edits: Tensor
-    """[B, W, 4], or of a joint policy [B, W, 4, 4]."""
-    host: Tensor
-    arrived: torch.cuda.Event | None
+T = TypeVar("T", bound=np.generic)
 
 
 class RiseTask:
@@ -94,7 +71,9 @@ class RiseTask:
         if settings.graphs and self.device.type == "cuda":
             # One a micro-batch: each has its activations in memory until its own backward pass.
             rows = settings.batch // settings.micro_batches
-            self.graphs = [GraphedEncoder(self.network.encoder, rows) for _ in range(settings.micro_batches)]
+            self.graphs = [GraphedEncoder(self.network, rows) for _ in range(settings.micro_batches)]
+        if settings.compiled and self.device.type == "cuda":
+            compile_layers(self.network.encoder.layers, self.network.decoder)
         self._buffers, self._turn = [torch.empty(0)] * (settings.micro_batches + 1), 0
         self.log = StepLog()
         self.pool = StatePool(self.corpus, self.policy, settings, processes)
@@ -124,15 +103,20 @@ class RiseTask:
         """Return the epoch's states in batches, the pool filled by the network as it is now."""
         settings = self.settings
         states = self.pool.fill(epoch, rng)
-        batches = cut_batches(self.policy.count_pieces(states, self.corpus), settings.batch, rng)
+        lengths = self.policy.count_pieces(states, self.corpus)
+        batches = cut_batches(lengths, settings.batch, rng)
         seeds = [rng.integers(0, 2**63, size=len(index), dtype=np.uint64) for index in batches]
         for name, parameter in self.network.named_parameters():
             parameter.requires_grad_(not self._is_frozen(name, epoch))
         if epoch in (0, settings.frozen_epochs):
             for graphs in self.graphs:
                 graphs.captured.clear()  # what is trained has changed
+        self.network.train()
+        for slot, graphs in enumerate(self.graphs):
+            parts = [split[slot] for index in batches if slot < len(split := self._split(index))]
+            graphs.capture({pad_width(int(lengths[rows].max())) for rows in parts if len(rows) == graphs.rows})
         self.lowers_risk = epoch >= settings.epochs - settings.risk_epochs
-        return len(batches), self._micro_batches(states, batches, seeds)
+        return len(batches), self._micro_batches(epoch, states, batches, seeds)
 
     def _is_frozen(self, name: str, epoch: int) -> bool:
         """Return whether the parameter stays as it is in this epoch."""
@@ -147,15 +131,18 @@ class RiseTask:
         below = not rest.startswith("layers.") or int(rest.split(".")[1]) < settings.frozen_layers
         return epoch < settings.frozen_epochs or (settings.frozen_layers > 0 and below)
 
-    def _micro_batches(self, states: States, batches: list[Index], seeds: list[Seeds]) -> Iterator[Parts]:
+    def _micro_batches(self, epoch: int, states: States, batches: list[Index], seeds: list[Seeds]) -> Iterator[Parts]:
         """Yield the micro-batches of each step."""
-        settings = self.settings
-        gold = self.pool.align(states) if settings.method == "mle" else None
+        gold = self.pool.align(states) if self.pool.is_aligned(epoch) else None
         for index, drawn in zip(batches, seeds, strict=True):
-            mine = np.arange(len(index))[self.processes.share(len(index))]
-            split = [rows for rows in np.array_split(mine, settings.micro_batches) if len(rows)]
-            parts = [self._prepare(states, index[rows], drawn[rows], gold) for rows in split]
+            pairs = zip(self._split(index), self._split(drawn), strict=True)
+            parts = [self._prepare(states, rows, seeds_of_rows, gold) for rows, seeds_of_rows in pairs]
             yield parts, len(index)
+
+    def _split(self, batch: NDArray[T]) -> list[NDArray[T]]:
+        """Return this process's part of a step in micro-batches."""
+        mine = batch[self.processes.share(len(batch))]
+        return [rows for rows in np.array_split(mine, self.settings.micro_batches) if len(rows)]
 
     def _prepare(self, states: States, index: Index, seeds: Seeds, gold: Actions | None) -> MicroBatch:
         """Return the states at ``index``, ready for the network."""
@@ -258,7 +245,7 @@ class RiseTask:
         part, index, settings = forward.part, self.policy.index, self.settings
         rng = np.random.default_rng(int(part.seeds[0]) + number)
         real, words = part.batch.real_BW[:, :-1], part.states.words
-        scores_BWPE = _as_chain(forward.host)
+        scores_BWPE = forward.as_chain()
         ops_BW = chain.draw(scores_BWPE, rng, 1, settings.epsilon)[0] * real
         spans = find_spans(part.batch, ops_BW)
         ops = ops_BW[real].astype(np.int8)
@@ -282,50 +269,12 @@ class RiseTask:
         return Actions(ops, phrases, weights, spared)
 
     def _find_risk(self, forward: Forward, guided: Actions) -> Tensor:
-        """Return the risk of outputs of each state: the ``guided`` one, the policy's best, and draws from it."""
-        part, policy, count, joint = forward.part, self.policy, self.settings.risk_samples, self.settings.joint
-        real, words = part.batch.real_BW[:, :-1], part.states.words
-        rng, scores_BWPE = np.random.default_rng(int(part.seeds[0]) + 2), _as_chain(forward.host)
-        ops_KBW = np.zeros((count, *real.shape), dtype=np.int64)
-        ops_KBW[0, real] = guided.ops
-        ops_KBW[1] = chain.best_path(scores_BWPE, real)
-        ops_KBW[2:] = chain.draw(scores_BWPE, rng, count - 2) * real
-        found = [find_spans(part.batch, ops_BW) for ops_BW in ops_KBW]
-        sample_N = np.repeat(np.arange(count), [len(spans.row_N) for spans in found])
-        row_N, word_N = (np.concatenate([getattr(spans, name) for spans in found]) for name in ("row_N", "word_N"))
-        phrases_KBW = np.full(ops_KBW.shape, -1, dtype=np.int64)
-        scores_KB = actions.take_scores(forward.edits, policy.put(actions.code_ops(ops_KBW, joint)))
-        scores_KB = (scores_KB * policy.put(real)).sum(-1)
-        if len(row_N):
-            spans, at_N = actions.merge_spans(found)
-            scores_UP, at = self._score_phrases(forward, spans), policy.put(at_N)
-            drawn_N = actions.gumbel_argmax(scores_UP.detach()[at])
-            chosen_N = torch.where(policy.put(sample_N == 1), scores_UP.detach().argmax(-1)[at], drawn_N).cpu().numpy()
-            known = guided.phrases[words.offsets[row_N] + word_N]
-            chosen_N = np.where(sample_N == 0, known, chosen_N)
-            phrases_KBW[sample_N, row_N, word_N] = chosen_N
-            flat = policy.put(sample_N * len(real) + row_N)
-            taken_N = scores_UP[at, policy.put(chosen_N.clip(0))]
-            scores_KB = scores_KB + scores_KB.new_zeros(scores_KB.numel()).index_add(0, flat, taken_N).view_as(
-                scores_KB
-            )
-        every = np.tile(np.arange(len(real)), count)
-        made = reach(
-            take_rows(words, every),
-            ops_KBW[:, real].ravel().astype(np.int8),
-            phrases_KBW[:, real].ravel(),
-            policy.index,
-        )
-        closeness = measure_closeness(made, take_rows(part.targets, every)).reshape(count, -1)
-        out_KB = actions.find_repeated(np.concatenate([ops_KBW, phrases_KBW], axis=2))
-        out_KB[0] |= np.bincount(np.repeat(np.arange(len(real)), part.batch.words_B), guided.lost, len(real)) > 0
-        return actions.risk_loss(scores_KB, policy.put(closeness.astype(np.float32)), policy.put(out_KB))
-
-
-def _as_chain(host: Tensor) -> Scores:
-    """Return scores [B, W, P, 4], with one P where the policy is independent."""
-    scores: Scores = host.float().numpy()
-    return scores if scores.ndim == 4 else scores[:, :, None]
+        """Return the loss of some of the policy's own outputs, and of the head that decides whether to stop."""
+        settings, network = self.settings, self.network
+        outputs = draw_outputs(self.policy, forward, guided, settings.risk_samples, settings.joint)
+        risk = (expected_risk if settings.risk == "expected" else baseline_risk)(outputs)
+        odds = network.score_stop(forward.encoded, forward.inputs.firsts_BW)
+        return risk if odds is None else risk + stop_loss(odds, outputs)
 
 
 def _make_network(settings: RiseSettings, phrases: PhraseVocabulary) -> tuple[RiseNetwork, Pieces, PhraseVocabulary]:
@@ -335,7 +284,14 @@ def _make_network(settings: RiseSettings, phrases: PhraseVocabulary) -> tuple[Ri
         pieces = Pieces.load(backbone.tokenizer)
         decoder = settings.decoder_layers, settings.decoder_input
         config = NetworkConfig(
-            backbone.config, len(phrases), *decoder, settings.dropout, settings.grounded, settings.joint
+            backbone.config,
+            len(phrases),
+            *decoder,
+            settings.dropout,
+            settings.grounded,
+            settings.joint,
+            settings.beside,
+            settings.stops,
         )
         network = RiseNetwork(config, pieces.cls_id)
         initialise(network, backbone, [pieces.encode(phrase) for phrase in phrases])
@@ -346,7 +302,8 @@ def _make_network(settings: RiseSettings, phrases: PhraseVocabulary) -> tuple[Ri
         if getattr(shape, name) != getattr(settings, name):
             raise InputError(f"{settings.start}: {name} is {getattr(shape, name)}, the run's {getattr(settings, name)}")
     conditioned, joint = shape.conditioned or settings.grounded, shape.joint or settings.joint
-    shape = replace(shape, dropout=settings.dropout, conditioned=conditioned, joint=joint)
+    beside, stops = shape.beside or settings.beside, shape.stops or settings.stops
+    shape = replace(shape, conditioned=conditioned, joint=joint, beside=beside, stops=stops, dropout=settings.dropout)
     network = RiseNetwork(shape, begun.pieces.cls_id)
     network.load_state_dict({**network.state_dict(), **begun.network.state_dict()})  # what is new adds nothing yet
     return network, begun.pieces, begun.phrases

@@ -40,6 +40,7 @@ class TrainSettings:
     seed: int = 1  # decides everything random
     device: str = "auto"  # auto, cpu, cuda, cuda:1 ...
     scored_from: int = 1  # the first epoch whose dev scores are taken
+    compiled: bool = False  # compile the layers for a GPU
     resumable: bool = True  # keep the last finished epoch on disk, to go on from after a kill
 
     def __post_init__(self) -> None:
@@ -64,6 +65,8 @@ class RiseSettings(TrainSettings):
     decoder_layers: int = 2  # layers of the phrasing policy
     decoder_input: Literal["states", "tokens"] = "states"  # what the decoder reads of a span
     joint: bool = False  # an operation's probability depends on the operation before it
+    beside: bool = False  # later passes are shown the question as it was asked beside what it has become
+    stops: bool = False  # a head decides whether a pass is taken; it learns in the epochs of minimum risk
     phrases: int = 3461  # size of the phrase vocabulary
     min_count: int = 2  # a phrase must occur this often in the training pairs
     # The data
@@ -81,6 +84,7 @@ class RiseSettings(TrainSettings):
     swap: float = 0.0  # extra examples with entities of another kind, as a share of the training pairs
     # The method
     method: Literal["rise", "mle", "epsilon"] = "rise"  # rise; mle is -MLD; epsilon is -DPS
+    likelihood_epochs: int = 0  # first epochs of rise that learn one gold alignment, as mle does
     sampler: Literal["dps", "posterior"] = "dps"  # rise draws by the paper's expectation, or by the exact posterior
     epsilon: float = 0.2  # how often the epsilon method draws at random, per word and per phrase
     samples: int = 1  # draws a state, the paper's L
@@ -95,6 +99,7 @@ class RiseSettings(TrainSettings):
     risk_epochs: int = 0  # last epochs that also lower the expected distance of the policy's own outputs
     risk_samples: int = 8  # outputs a state that this is estimated by, its best and a guided one among them
     risk_mix: float = 0.3  # weight of the ordinary objective in those epochs
+    risk: Literal["expected", "baseline"] = "expected"  # by their odds, or each against the mean of the others
     # The optimiser
     frozen_epochs: int = 0  # first epochs with the pretrained encoder frozen
     frozen_layers: int = 0  # encoder layers, from the first, that stay as they are, with what is below them
@@ -111,6 +116,8 @@ class RiseSettings(TrainSettings):
             raise InputError("micro_batches is 1 or more, workers 0 or more")
         if self.samples < 1 or self.risk_samples < 3:
             raise InputError("samples is 1 or more, risk_samples 3 or more")
+        if self.stops and not self.risk_epochs:
+            raise InputError("stops: a head that decides learns in risk_epochs; expected 1 or more of them")
 
 
 def make_settings(values: Mapping[str, Any], source: str = "settings") -> TrainSettings:
