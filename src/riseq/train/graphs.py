@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from riseq.model.network import Inputs, RiseNetwork
 
-LARGEST = 65_536
+LARGEST = 32_768
 """Padded pieces in the largest batch that is captured: a larger one fills the GPU as it is, and keeps its memory."""
 
 
@@ -61,6 +61,8 @@ class GraphedEncoder:
             sample += (added.detach().clone().requires_grad_(added.requires_grad),)
         # A capture must not meet autocast's cache of cast weights; the encoder sets its own autocast inside.
         # MPNet's position bias is not trained, so no gradient reaches it: an unused input.
+        # Gradients come from the capture's stream to parameters of the default one: meant so, no cause for a warning.
+        torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(False)
         with torch.autocast("cuda", enabled=False):
             fixed = _Fixed(self.network.encoder)
             return torch.cuda.make_graphed_callables(fixed, sample, pool=self.pool, allow_unused_input=True)

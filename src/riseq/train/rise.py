@@ -261,12 +261,14 @@ class RiseTask:
         weights = self._scale(rewards - nothing if settings.above_nothing else rewards, part)
         spared = np.zeros(len(ops), dtype=np.bool_)
         if settings.above_nothing:
+            # A gain is a tenth of what a wrong edit costs, and both are rare: their scale is set by the gains.
+            weights = weights / max(float(weights[weights > 0].mean()) if (weights > 0).any() else 1.0, 1e-3)
             # What was kept has no part in the difference. What lost by it is unlearnt as often as the policy itself
             # would do it: else random draws alone would push whatever is rare further down for ever.
             codes_BW1 = actions.code_ops(ops_BW, settings.joint)[:, :, None]
             odds = np.exp(np.take_along_axis(scores_BWPE.reshape(*real.shape, -1), codes_BW1, 2)[:, :, 0][real])
             spared = (ops == Op.KEEP) | ((np.repeat(weights, part.batch.words_B) < 0) & (rng.random(len(ops)) > odds))
-        return Actions(ops, phrases, weights, spared)
+        return Actions(ops, np.where(spared, -1, phrases), weights, spared)
 
     def _find_risk(self, forward: Forward, guided: Actions) -> Tensor:
         """Return the loss of some of the policy's own outputs, and of the head that decides whether to stop."""
