@@ -41,7 +41,8 @@ class Copyable:
         """Return where the spans of these numbers start and end in the words' values."""
         starts = self.words.offsets[row] + numbers // self.longest
         counts = numbers % self.longest + 1
-        if len(starts) and ((starts >= self.words.offsets[row + 1]) | (counts > self.room[starts])).any():
+        inside = starts < self.words.offsets[row + 1]
+        if not inside.all() or (counts > self.room[starts]).any():
             raise ValueError("a span that is copied lies within an utterance of its row")
         return starts, starts + counts
 
