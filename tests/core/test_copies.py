@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from riseq.core.batch import index_phrases
 from riseq.core.copies import Copyable, find_copies, find_same, make_copyable
-from riseq.core.packed import pack, unpack
+from riseq.core.packed import pack
 
 words = st.integers(1, 3)
 rows = st.lists(st.lists(st.integers(0, 3), max_size=9).map(lambda row: [0, *row]), min_size=1, max_size=4)
@@ -61,14 +61,6 @@ def test_the_first_span_of_the_same_words_is_found(
         if number >= 0:
             (at,), (to,) = copyable.find_slices(np.array([row[k]]), np.array([number]))
             assert copyable.words.values[at:to].tolist() == said[start[k] : end[k]]
-
-
-@given(rows, st.integers(1, 4), st.data())
-def test_rows_that_are_taken_are_those_rows(lists: list[list[int]], longest: int, data: st.DataObject) -> None:
-    index = data.draw(st.lists(st.integers(0, len(lists) - 1), max_size=5))
-    taken, alone = make(lists, longest).take(np.array(index, dtype=np.int64)), make([lists[k] for k in index], longest)
-    assert unpack(taken.words) == unpack(alone.words)
-    assert taken.room.tolist() == alone.room.tolist()
 
 
 def test_room_ends_with_the_utterance() -> None:

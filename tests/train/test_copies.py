@@ -186,8 +186,11 @@ def test_what_is_reached_is_what_lists_give(
             phrases.append(-1 if inserted is None else inserted)
             edits.append(Edit(Op(ops[-1]), () if inserted is None else known[inserted]))
         wanted.append(apply(source, edits))
-    made = reach(sources, np.array(ops, dtype=np.int8), np.array(phrases), index, copyable)
-    assert interner.unpack(made) == wanted
+    edits_and_phrases = np.array(ops, dtype=np.int8), np.array(phrases)
+    assert interner.unpack(reach(sources, *edits_and_phrases, index, copyable)) == wanted
+    backwards = make_copyable(interner.pack([context for _, context in states[::-1]]), longest)
+    rows = np.arange(len(states))[::-1]
+    assert interner.unpack(reach(sources, *edits_and_phrases, index, backwards, rows)) == wanted
 
 
 @settings(deadline=None, max_examples=60)

@@ -30,13 +30,6 @@ class Copyable:
     room: Offsets
     """How many words can be copied from each word on, up to its utterance's end; none from a marker on."""
 
-    def take(self, index: Offsets) -> Copyable:
-        """Return the rows at ``index``."""
-        starts, lengths = self.words.offsets[index], self.words.lengths[index]
-        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        at = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-        return Copyable(Packed(self.words.values[at], offsets), self.longest, self.room[at])
-
     def find_slices(self, row: Offsets, numbers: Offsets) -> tuple[Offsets, Offsets]:
         """Return where the spans of these numbers start and end in the words' values."""
         starts = self.words.offsets[row] + numbers // self.longest

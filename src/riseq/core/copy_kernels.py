@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from riseq.core.kernels import Hashes, find_phrase, hash_slice, inner
 from riseq.core.packed import Ints, Offsets
 
+_SIEVE = 1 << 16
+
 
 @inner
 def _equal(a: Ints, a_start: int, b: Ints, b_start: int, count: int) -> bool:
@@ -55,7 +57,10 @@ def find_same(
     size = 1
     while size < 2 * widest * longest:
         size *= 2
-    table = np.empty(size, dtype=np.int64)  # the first of equal spans, by their hash
+    table = np.empty(size, dtype=np.int32)  # the first of equal spans, by their hash
+    maybe = np.zeros(_SIEVE, dtype=np.bool_)  # most spans are no phrase of the vocabulary: seen without a search
+    for k in range(len(hashes)):
+        maybe[hashes[k] & np.uint64(_SIEVE - 1)] = True
     for row in range(len(offsets) - 1):
         begin = offsets[row]
         table[:] = -1
@@ -65,7 +70,8 @@ def find_same(
                 found[at, n - 1] = phrases + number
                 if n > room[at]:
                     continue
-                slot = hash_slice(words, at, at + n) & np.uint64(size - 1)
+                wanted = hash_slice(words, at, at + n)
+                slot = wanted & np.uint64(size - 1)
                 while table[slot] >= 0:
                     first, words_of_first = begin + table[slot] // longest, table[slot] % longest + 1
                     if words_of_first == n and _equal(words, first, words, at, n):
@@ -75,6 +81,7 @@ def find_same(
                     found[at, n - 1] = found[begin + table[slot] // longest, n - 1]
                     continue
                 table[slot] = number
-                phrase = find_phrase(words, at, at + n, known, edges, hashes, ids)
-                if phrase >= 0:
-                    found[at, n - 1] = phrase
+                if maybe[wanted & np.uint64(_SIEVE - 1)]:
+                    phrase = find_phrase(words, at, at + n, wanted, known, edges, hashes, ids)
+                    if phrase >= 0:
+                        found[at, n - 1] = phrase

@@ -357,17 +357,15 @@ def hashes(values: Ints, start: Offsets, end: Offsets, found: Hashes) -> None:
 
 
 @inner
-def find_phrase(words: Ints, start: int, end: int, known: Ints, edges: Offsets, hashes: Hashes, ids: Offsets) -> int:
-    """Return the index in the vocabulary of ``words[start:end]``, -1 where it has none."""
-    wanted = hash_slice(words, start, end)
+def find_phrase(
+    words: Ints, start: int, end: int, wanted: np.uint64, known: Ints, edges: Offsets, hashes: Hashes, ids: Offsets
+) -> int:
+    """Return the index in the vocabulary of ``words[start:end]``, whose hash is ``wanted``, -1 where it has none."""
     at = np.searchsorted(hashes, wanted)
     # Different known may share a hash: every one of them is compared word by word.
     while at < len(hashes) and hashes[at] == wanted:
         low, high = edges[ids[at]], edges[ids[at] + 1]
-        same = high - low == end - start
-        for offset in range(high - low if same else 0):
-            same = same and known[low + offset] == words[start + offset]
-        if same:
+        if np.array_equal(known[low:high], words[start:end]):
             return int(ids[at])
         at += 1
     return -1
@@ -379,7 +377,10 @@ def lookup(
 ) -> None:
     """Write the index in the vocabulary of each slice of ``words`` into ``found``, -1 where it has none."""
     for k in prange(len(found)):
-        found[k] = -1 if start[k] < 0 else find_phrase(words, start[k], end[k], known, edges, hashes, ids)
+        found[k] = -1
+        if start[k] >= 0:
+            wanted = hash_slice(words, start[k], end[k])
+            found[k] = find_phrase(words, start[k], end[k], wanted, known, edges, hashes, ids)
 
 
 @kernel

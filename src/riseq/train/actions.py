@@ -109,14 +109,21 @@ def reward(
     return core.rewards(sources, reach(sources, ops, phrases, index, copyable), targets, ops)
 
 
-def reach(sources: Packed, ops: Ops, phrases: Index, index: PhraseIndex, copyable: Copyable | None = None) -> Packed:
-    """Return the next states; row k of ``copyable`` is what the policy read of source k."""
+def reach(
+    sources: Packed,
+    ops: Ops,
+    phrases: Index,
+    index: PhraseIndex,
+    copyable: Copyable | None = None,
+    rows: Index | None = None,
+) -> Packed:
+    """Return the next states; what the policy read of source k is row k of ``copyable``, or row ``rows[k]``."""
     words, known = index.phrases.values, len(index.phrases)
     if copyable is None:
         return core.apply(sources, ops, words, *core.phrase_slices(index.phrases, phrases))
     starts, ends = core.phrase_slices(index.phrases, np.where(phrases < known, phrases, -1))
     copied = np.flatnonzero(phrases >= known)
-    row = np.repeat(np.arange(len(sources)), sources.lengths)[copied]
+    row = np.repeat(np.arange(len(sources)) if rows is None else rows, sources.lengths)[copied]
     slices = copyable.find_slices(row, phrases[copied] - known)
     starts[copied], ends[copied] = (one + len(words) for one in slices)
     return core.apply(sources, ops, np.concatenate([words, copyable.words.values]), starts, ends)

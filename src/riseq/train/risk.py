@@ -66,8 +66,7 @@ def draw_outputs(policy: Policy, forward: Forward, guided: Actions, count: int, 
         scores_KB = scores_KB + added.view_as(scores_KB)
     every = np.tile(np.arange(len(real)), count)
     ops, phrases = ops_KBW[:, real].ravel().astype(np.int8), phrases_KBW[:, real].ravel()
-    copyable = None if part.copyable is None else part.copyable.take(every)
-    made = reach(take_rows(words, every), ops, phrases, policy.index, copyable)
+    made = reach(take_rows(words, every), ops, phrases, policy.index, part.copyable, every)
     closeness = measure_closeness(made, take_rows(part.targets, every)).reshape(count, -1)
     out_KB = find_repeated(np.concatenate([ops_KBW, phrases_KBW], axis=2))
     out_KB[GUIDED] |= np.bincount(np.repeat(np.arange(len(real)), part.batch.words_B), guided.lost, len(real)) > 0
