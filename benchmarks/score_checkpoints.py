@@ -51,7 +51,8 @@ def score_passes(
     first = load_checkpoint(models[0])
     interner = Interner(word for phrase in first.phrases for word in phrase)
     window = read_window(first.facts)
-    corpora = {name: load_corpus(name, interner, first.pieces, window) for name in names}
+    copied = first.network.config.copies > 0
+    corpora = {name: load_corpus(name, interner, first.pieces, window, copied=copied) for name in names}
     lexicon = Lexicon(interner, first.pieces, first.phrases)
     chosen = pick_device(device)
     network = first.network.to(chosen) if len(models) == 1 else load_ensemble(models, lexicon, chosen)

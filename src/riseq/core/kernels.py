@@ -340,7 +340,7 @@ def sample(
 
 
 @inner
-def _hash(values: Ints, start: int, end: int) -> np.uint64:
+def hash_slice(values: Ints, start: int, end: int) -> np.uint64:
     """Return a 64-bit hash of ``values[start:end]``."""
     mixed = np.uint64(end - start)
     for k in range(start, end):
@@ -353,7 +353,22 @@ def _hash(values: Ints, start: int, end: int) -> np.uint64:
 def hashes(values: Ints, start: Offsets, end: Offsets, found: Hashes) -> None:
     """Write the hash of each slice into ``found``."""
     for k in prange(len(found)):
-        found[k] = _hash(values, start[k], end[k])
+        found[k] = hash_slice(values, start[k], end[k])
+
+
+@inner
+def find_phrase(
+    words: Ints, start: int, end: int, wanted: np.uint64, known: Ints, edges: Offsets, hashes: Hashes, ids: Offsets
+) -> int:
+    """Return the index in the vocabulary of ``words[start:end]``, whose hash is ``wanted``, -1 where it has none."""
+    at = np.searchsorted(hashes, wanted)
+    # Different known may share a hash: every one of them is compared word by word.
+    while at < len(hashes) and hashes[at] == wanted:
+        low, high = edges[ids[at]], edges[ids[at] + 1]
+        if np.array_equal(known[low:high], words[start:end]):
+            return int(ids[at])
+        at += 1
+    return -1
 
 
 @kernel
@@ -363,19 +378,9 @@ def lookup(
     """Write the index in the vocabulary of each slice of ``words`` into ``found``, -1 where it has none."""
     for k in prange(len(found)):
         found[k] = -1
-        if start[k] < 0:
-            continue
-        wanted = _hash(words, start[k], end[k])
-        at = np.searchsorted(hashes, wanted)
-        # Different known may share a hash: every one of them is compared word by word.
-        while at < len(hashes) and hashes[at] == wanted and found[k] < 0:
-            low, high = edges[ids[at]], edges[ids[at] + 1]
-            same = high - low == end[k] - start[k]
-            for offset in range(high - low if same else 0):
-                same = same and known[low + offset] == words[start[k] + offset]
-            if same:
-                found[k] = ids[at]
-            at += 1
+        if start[k] >= 0:
+            wanted = hash_slice(words, start[k], end[k])
+            found[k] = find_phrase(words, start[k], end[k], wanted, known, edges, hashes, ids)
 
 
 @kernel

@@ -76,11 +76,13 @@ def rename(name: str, family: str) -> str | None:
 def initialise(network: RiseNetwork, backbone: Backbone, phrase_pieces: Sequence[Sequence[int]]) -> None:
     """Load the backbone into the encoder and start the decoder and the phrase head from it."""
     start_decoder(network.encoder, network.decoder, network.span_positions, network.span_norm, backbone)
+    if not phrase_pieces:
+        return
     with torch.no_grad():
         # A phrase starts as the mean of its pieces, so that a rare one is near its frequent relatives.
         means = torch.stack([network.encoder.embeddings.pieces.weight[list(ids)].mean(0) for ids in phrase_pieces])
         means = means - means.mean(0)
-        network.phrase_head.weight.copy_(0.02 * means / means.std())
+        network.phrase_head.weight.copy_(0.02 * means / means.std().clamp_min(1e-6))
         network.phrase_head.bias.zero_()
 
 

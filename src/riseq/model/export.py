@@ -50,9 +50,18 @@ def export(
     if folder.is_dir() and any(folder.iterdir()) and not is_exported(folder):
         raise InputError(f"{folder}: holds something other than an exported model, expected a new or empty folder")
     checkpoint, card = load_checkpoint(source), source / LAYOUT.card
+    _check_exportable(checkpoint)
     text = card.read_text(encoding="utf-8") if card.is_file() else ""
     read_metadata(text, card)  # a mistake in it should not wait for the graphs
     return export_checkpoint(checkpoint, folder, text, precision, find_model(like) if like is not None else None)
+
+
+def _check_exportable(checkpoint: Checkpoint) -> None:
+    """Refuse what the engine cannot do yet."""
+    config = checkpoint.network.config
+    found = {"copies": config.copies, "beside": config.beside, "stops": config.stops}
+    if used := [name for name, value in found.items() if value]:
+        raise InputError(f"a model trained with {' and '.join(used)} cannot be exported yet: the engine lacks that")
 
 
 def export_checkpoint(

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 from riseq.core.edits import Op
 from riseq.text.pieces import Pieces
 from riseq.text.words import forms
+
+if TYPE_CHECKING:
+    from riseq.model.copies import CopyBatch
 
 UTTERANCE_PIECES = 30
 """The paper's cut of each utterance."""
@@ -75,6 +79,27 @@ def encode_context(pieces: Pieces, context: Sequence[str], window: ContextWindow
     return ContextIds(ids, truncated)
 
 
+def shown_words(pieces: Pieces, context: Sequence[str], encoded: ContextIds) -> list[list[str]]:
+    """Return the words of each utterance that ``encode_context`` shows, oldest first; one empty row where none is."""
+    rows: list[list[int]] = [[]]
+    for piece in encoded.ids[1:]:
+        if piece == pieces.sep_id:
+            rows.append([])
+        else:
+            rows[-1].append(piece)
+    if not context:
+        return [[]]
+    shown = []
+    for utterance, row in zip(context[-len(rows) :], rows, strict=True):
+        words = forms(utterance)
+        ends = np.cumsum([0, *(len(pieces.cut(word)) for word in words)])
+        taken = words[: int(np.searchsorted(ends, len(row)))]
+        if pieces.encode(taken) != row:  # then it is the utterance's end that is shown
+            taken = words[int(np.searchsorted(ends, ends[-1] - len(row))) :]
+        shown.append(taken)
+    return shown
+
+
 def _join(words: Iterable[Sequence[int]], room: int | None) -> list[int]:
     """Return the pieces of the first words, as many as have ``room`` pieces together."""
     row: list[int] = []
@@ -102,6 +127,8 @@ class Batch:
     """How many words a row has, the marker counted."""
     condition_B: IntArray
     """What the network is told of the words that may go, a ``Condition``."""
+    copies: "CopyBatch | None" = None
+    """The words that phrases can be copied from, for a network that does so."""
 
     @property
     def types_BL(self) -> IntArray:

@@ -15,6 +15,10 @@ from riseq.model.transformer import BackboneConfig, Encoder, Layer, padding_mask
 
 MAX_SPAN_PIECES = 15
 """A longer span is read by its first pieces; the decoder still sees the whole question by cross-attention."""
+NEVER = -1e4
+"""The score of what cannot be said or done."""
+RARE = -4.0
+"""The score that copied phrases begin with: a model that goes on with them says at first what it said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,20 @@ class NetworkConfig:
     """Whether a question that was edited already is read with what it was at first before it, as an utterance."""
     stops: bool = False
     """Whether it says if its best edits are worth having."""
+    copies: int = 0
+    """The longest phrase, in words, that can be copied from what is read; 0: none."""
+
+
+class CopyInputs(NamedTuple):
+    """The words of a batch that phrases can be copied from (``riseq.model.copies``), K spans in C words."""
+
+    first_BC: Tensor
+    last_BC: Tensor
+    """Where each word's first and last piece stand."""
+    room_BC: Tensor
+    """How many words can be copied from each word on."""
+    same_BK: Tensor
+    """The id that stands for each span's words."""
 
 
 class Inputs(NamedTuple):
@@ -80,6 +98,11 @@ class RiseNetwork(nn.Module):
         self.span_norm = nn.LayerNorm(backbone.hidden, backbone.norm_eps)
         self.span_dropout = nn.Dropout(config.dropout)
         self.phrase_head = nn.Linear(backbone.hidden, config.phrases)
+        if config.copies:  # at first all spans are alike
+            self.copy_queries = nn.Linear(backbone.hidden, 2 * backbone.hidden)
+            nn.init.zeros_(self.copy_queries.weight)
+            nn.init.zeros_(self.copy_queries.bias)
+            self.copy_lengths = nn.Parameter(torch.full((config.copies,), RARE))
         self.register_buffer("marker_mask", torch.zeros(len(Op)), persistent=False)
         self.register_buffer("neighbour_mask", torch.zeros(len(Op), len(Op)), persistent=False)
         self.reset_buffers()
@@ -89,9 +112,9 @@ class RiseNetwork(nn.Module):
         self.marker_mask: Tensor
         self.neighbour_mask: Tensor
         self.marker_mask.zero_()
-        self.marker_mask[[Op.DELETE, Op.SUBSTITUTE]] = -1e4
+        self.marker_mask[[Op.DELETE, Op.SUBSTITUTE]] = NEVER
         self.neighbour_mask.zero_()
-        self.neighbour_mask[[Op.DELETE, Op.SUBSTITUTE], [Op.SUBSTITUTE, Op.DELETE]] = -1e4
+        self.neighbour_mask[[Op.DELETE, Op.SUBSTITUTE], [Op.SUBSTITUTE, Op.DELETE]] = NEVER
 
     def encode(self, inputs: Inputs) -> Tensor:
         """Return the states of every piece, [B, L, D]."""
@@ -127,8 +150,13 @@ class RiseNetwork(nn.Module):
         odds: Tensor = self.stop_head(markers_BD)[:, 0].float()
         return odds
 
-    def score_phrases(self, inputs: Inputs, states_BLD: Tensor, spans: Spans) -> Tensor:
-        """Return the phrase vocabulary's log-probabilities for each span, [N, P]."""
+    def score_phrases(
+        self, inputs: Inputs, states_BLD: Tensor, spans: Spans, copies: CopyInputs | None = None
+    ) -> Tensor:
+        """Return the phrases' log-probabilities for each span: the vocabulary's, and copied ones behind, [N, P + K].
+
+        The one of n words from the batch's word i on is number ``i * copies + n - 1`` of those that are copied.
+        """
         steps_S = torch.arange(MAX_SPAN_PIECES, device=states_BLD.device)
         length_N = (spans.end_N - spans.start_N).clamp(max=MAX_SPAN_PIECES)
         real_NS = steps_S[None, :] < length_N[:, None]
@@ -153,7 +181,24 @@ class RiseNetwork(nn.Module):
         for layer in self.decoder:
             x = layer(x, mask, memory, memory_mask)
         scores: Tensor = self.phrase_head(x[:, 0]).float()
+        if self.config.copies:
+            scores = torch.cat([scores, self._score_copies(x[:, 0], memory, copies, spans.row_N)], dim=1)
         return scores.log_softmax(-1)
+
+    def _score_copies(self, out_ND: Tensor, memory_NLD: Tensor, words: CopyInputs | None, row_N: Tensor) -> Tensor:
+        """Return the scores of all spans of each row's words: one of its first piece, of its last, of its length."""
+        if words is None:
+            raise ValueError("a network that copies phrases reads a batch that says where its words are")
+        most = self.config.copies
+        queries_N2D = self.copy_queries(out_ND).unflatten(-1, (2, -1)) * out_ND.shape[1] ** -0.5
+        scores_N2L = (queries_N2D @ memory_NLD.transpose(1, 2).to(queries_N2D.dtype)).float()
+        starts_NC = scores_N2L[:, 0].gather(1, words.first_BC[row_N])
+        ends_NC = scores_N2L[:, 1].gather(1, words.last_BC[row_N])
+        ends_NCn = functional.pad(ends_NC, (0, most - 1)).unfold(1, most, 1)
+        scores_NCn = starts_NC[:, :, None] + ends_NCn + self.copy_lengths
+        counts_n = torch.arange(1, most + 1, device=row_N.device)
+        found: Tensor = scores_NCn.masked_fill(words.room_BC[row_N][:, :, None] < counts_n, NEVER).flatten(1)
+        return found
 
 
 class Ensemble(nn.Module):
@@ -206,6 +251,22 @@ def pair_probabilities(scores: Tensor) -> Tensor:
         pairs.append(before_BP[:, :, None] * odds_BWPE[:, word])
         before_BP = pairs[-1].sum(1)
     return torch.stack(pairs, dim=1)
+
+
+def merge_copies(scores_NP: Tensor, same_NK: Tensor) -> Tensor:
+    """Return log-probabilities of words: what spans of equal words have stands in one column, that of their id.
+
+    The last columns of ``scores_NP`` are the copied phrases, whose ids are ``same_NK``; all other columns of a phrase
+    get ``NEVER``.
+    """
+    phrases = scores_NP.shape[1] - same_NK.shape[1]
+    same_NK, copied_NK = same_NK.long(), scores_NP[:, phrases:]
+    # By the largest of each, so that a sum of small ones is no zero.
+    largest_NP = scores_NP.detach().clone().scatter_reduce_(1, same_NK, copied_NK.detach(), "amax")
+    said = (scores_NP[:, :phrases] - largest_NP[:, :phrases]).exp()
+    sums_NP = torch.cat([said, torch.zeros_like(copied_NK)], dim=1)
+    sums_NP = sums_NP.scatter_add(1, same_NK, (copied_NK - largest_NP.gather(1, same_NK)).exp())
+    return (largest_NP + sums_NP.clamp_min(1e-30).log()).masked_fill(sums_NP == 0, NEVER)
 
 
 def _log_mean(scores: list[Tensor]) -> Tensor:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from riseq.core import batch as core
 from riseq.core.batch import PhraseIndex
+from riseq.core.copies import Copyable, find_copies
 from riseq.core.edits import Op
 from riseq.core.levenshtein import gold_edits
 from riseq.core.packed import Packed
@@ -33,24 +34,34 @@ class Actions:
 
     ops: Ops
     phrases: Index
-    """The phrase's index in the vocabulary at each INSERT and at the first of each run of SUBSTITUTEs; or -1."""
+    """The phrase's id at each INSERT and at the first of each run of SUBSTITUTEs; or -1.
+
+    It is the index in the vocabulary, or of a phrase that can only be copied from what the state's policy reads that
+    of ``riseq.core.copies``.
+    """
     weights: Floats
     lost: NDArray[np.bool_]
-    """True at the words of an edit whose phrase is outside the vocabulary: it gets no credit."""
+    """True at the words of an edit whose phrase can be neither said nor copied: it gets no credit."""
 
 
 def draw_guided(
-    sources: Packed, targets: Packed, log_policies: Scores, seeds: Seeds, index: PhraseIndex, method: Sampler
+    sources: Packed,
+    targets: Packed,
+    log_policies: Scores,
+    seeds: Seeds,
+    index: PhraseIndex,
+    method: Sampler,
+    copyable: Copyable | None = None,
 ) -> Actions:
     """Return edits drawn by dynamic programming (Eq. 8-11), weighted by their reward (Eq. 7)."""
     drawn = core.sample_seeded(sources, targets, log_policies, seeds, method)
-    phrases = core.lookup_phrases(targets.values, drawn.phrase_start, drawn.phrase_end, index)
-    weights = reward(sources, targets, drawn.ops, phrases, index)
+    phrases = find_phrases(sources, targets, drawn.phrase_start, drawn.phrase_end, index, copyable)
+    weights = reward(sources, targets, drawn.ops, phrases, index, copyable)
     weights[~drawn.ok] = 0.0
     return Actions(drawn.ops, phrases, weights, find_lost(drawn.ops, phrases))
 
 
-def gold_actions(sources: Packed, targets: Packed, index: PhraseIndex) -> Actions:
+def gold_actions(sources: Packed, targets: Packed, index: PhraseIndex, copyable: Copyable | None = None) -> Actions:
     """Return the edits of one cheapest alignment of each pair, all of weight one: what -MLD learns."""
     ops, starts, ends = [], [], []
     for k in range(len(sources)):
@@ -63,8 +74,21 @@ def gold_actions(sources: Packed, targets: Packed, index: PhraseIndex) -> Action
             at += len(edit.phrase)
             ends.append(at if edit.phrase else -1)
     found = np.array(ops, dtype=np.int8)
-    phrases = core.lookup_phrases(targets.values, np.array(starts), np.array(ends), index)
+    phrases = find_phrases(sources, targets, np.array(starts), np.array(ends), index, copyable)
     return Actions(found, phrases, np.ones(len(sources)), find_lost(found, phrases))
+
+
+def find_phrases(
+    sources: Packed, targets: Packed, start: Index, end: Index, index: PhraseIndex, copyable: Copyable | None
+) -> Index:
+    """Return the phrase's id for each source word's slice of the targets' values, -1 where there is none."""
+    phrases = core.lookup_phrases(targets.values, start, end, index)
+    if copyable is not None:
+        unknown = np.flatnonzero((phrases < 0) & (start >= 0))
+        row = np.repeat(np.arange(len(sources)), sources.lengths)[unknown]
+        numbers = find_copies(copyable, row, targets.values, start[unknown], end[unknown])
+        phrases[unknown] = np.where(numbers < 0, -1, len(index.phrases) + numbers)
+    return phrases
 
 
 def take_actions(actions: Actions, offsets: Index, index: Index) -> Actions:
@@ -73,19 +97,40 @@ def take_actions(actions: Actions, offsets: Index, index: Index) -> Actions:
     return Actions(actions.ops[at], actions.phrases[at], actions.weights[index], actions.lost[at])
 
 
-def reward(sources: Packed, targets: Packed, ops: Ops, phrases: Index, index: PhraseIndex) -> Floats:
-    """Return Eq. 7 for each state, with the state that the vocabulary's phrases really reach."""
-    return core.rewards(sources, reach(sources, ops, phrases, index), targets, ops)
+def reward(
+    sources: Packed,
+    targets: Packed,
+    ops: Ops,
+    phrases: Index,
+    index: PhraseIndex,
+    copyable: Copyable | None = None,
+) -> Floats:
+    """Return Eq. 7 for each state, with the state that phrases which can be said or copied really reach."""
+    return core.rewards(sources, reach(sources, ops, phrases, index, copyable), targets, ops)
 
 
-def reach(sources: Packed, ops: Ops, phrases: Index, index: PhraseIndex) -> Packed:
-    """Return the next states."""
-    starts, ends = core.phrase_slices(index.phrases, phrases)
-    return core.apply(sources, ops, index.phrases.values, starts, ends)
+def reach(
+    sources: Packed,
+    ops: Ops,
+    phrases: Index,
+    index: PhraseIndex,
+    copyable: Copyable | None = None,
+    rows: Index | None = None,
+) -> Packed:
+    """Return the next states; what the policy read of source k is row k of ``copyable``, or row ``rows[k]``."""
+    words, known = index.phrases.values, len(index.phrases)
+    if copyable is None:
+        return core.apply(sources, ops, words, *core.phrase_slices(index.phrases, phrases))
+    starts, ends = core.phrase_slices(index.phrases, np.where(phrases < known, phrases, -1))
+    copied = np.flatnonzero(phrases >= known)
+    row = np.repeat(np.arange(len(sources)) if rows is None else rows, sources.lengths)[copied]
+    slices = copyable.find_slices(row, phrases[copied] - known)
+    starts[copied], ends[copied] = (one + len(words) for one in slices)
+    return core.apply(sources, ops, np.concatenate([words, copyable.words.values]), starts, ends)
 
 
 def find_lost(ops: Ops, phrases: Index) -> NDArray[np.bool_]:
-    """Return which words carry an edit whose phrase the vocabulary does not have."""
+    """Return which words carry an edit whose phrase is missing."""
     substitute = ops == Op.SUBSTITUTE
     first = substitute.copy()
     first[1:] &= ~substitute[:-1]

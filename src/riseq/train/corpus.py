@@ -13,7 +13,7 @@ from riseq.core.edits import MARKER
 from riseq.core.packed import Interner, Packed, pack
 from riseq.core.phrases import PhraseVocabulary
 from riseq.data.dataset import load_dataset
-from riseq.model.inputs import PAPER_WINDOW, Condition, ContextWindow, encode_context, take_ragged
+from riseq.model.inputs import PAPER_WINDOW, Condition, ContextWindow, encode_context, shown_words, take_ragged
 from riseq.text.pieces import Pieces
 from riseq.text.words import forms
 from riseq.train.actions import Actions, Index, gold_actions, reach
@@ -43,6 +43,8 @@ class Corpus:
     condition: Index
     """What the network is told with each pair, a ``Condition``."""
     examples: tuple[Example, ...]
+    shown: Packed | None = None
+    """The contexts' words as far as they are shown, a marker before each utterance; None where none are copied."""
 
     def __len__(self) -> int:
         return len(self.examples)
@@ -85,25 +87,40 @@ def build_corpus(
     pieces: Pieces,
     max_words: int | None = None,
     window: ContextWindow = PAPER_WINDOW,
+    copied: bool = False,
 ) -> Corpus:
-    """Return the examples as packed integers; pairs with more than ``max_words`` words on a side are left out."""
+    """Return the examples as packed integers; pairs with more than ``max_words`` words on a side are left out.
+
+    The words of their contexts are kept where they are to be ``copied``.
+    """
     split = [(example, condition, *split_pair(example)) for example, condition in pairs]
     most = max_words + 1 if max_words is not None else None
     kept = [one for one in split if most is None or max(len(one[2]), len(one[3])) <= most]
-    contexts = [encode_context(pieces, example.context, window).ids for example, *_ in kept]
-    packed = pack(contexts), interner.pack([one[2] for one in kept]), interner.pack([one[3] for one in kept])
+    contexts = [encode_context(pieces, example.context, window) for example, *_ in kept]
+    questions = interner.pack([one[2] for one in kept]), interner.pack([one[3] for one in kept])
+    packed = pack([one.ids for one in contexts]), *questions
     has_context = np.array([bool(example.context) for example, *_ in kept], dtype=np.bool_)
     conditions = np.array([condition for _, condition, *_ in kept], dtype=np.int64)
-    return Corpus(*packed, has_context, conditions, tuple(example for example, *_ in kept))
+    examples = tuple(example for example, *_ in kept)
+    shown = None
+    if copied:
+        rows = [shown_words(pieces, e.context, encoded) for e, encoded in zip(examples, contexts, strict=True)]
+        shown = interner.pack([[word for row in utterances for word in (MARKER, *row)] for utterances in rows])
+    return Corpus(*packed, has_context, conditions, examples, shown)
 
 
 def load_corpus(
-    name: str, interner: Interner, pieces: Pieces, window: ContextWindow = PAPER_WINDOW, limit: int | None = None
+    name: str,
+    interner: Interner,
+    pieces: Pieces,
+    window: ContextWindow = PAPER_WINDOW,
+    limit: int | None = None,
+    copied: bool = False,
 ) -> Corpus:
     """Return the set called ``name``; one that ends in ``+grounded`` is asked with the grounded condition."""
     condition = Condition.GROUNDED if name.endswith(GROUNDED_SUFFIX) else Condition.UNKNOWN
     examples = load_dataset(name.removesuffix(GROUNDED_SUFFIX))[:limit]
-    return build_corpus([(example, condition) for example in examples], interner, pieces, None, window)
+    return build_corpus([(example, condition) for example in examples], interner, pieces, None, window, copied)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +142,17 @@ def take_rows(packed: Packed, index: Index) -> Packed:
     """Return the sequences at ``index``."""
     values, lengths = take_ragged(packed.values, packed.offsets, index)
     return Packed(values.astype(np.int32), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+
+
+def join_rows(parts: Sequence[Packed]) -> Packed:
+    """Return, for each k, the sequences k of all ``parts`` as one."""
+    lengths = np.stack([part.lengths for part in parts], axis=1)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    values = np.empty(offsets[-1], dtype=np.int32)
+    for number, part in enumerate(parts):
+        moved = offsets[number : -1 : len(parts)] - part.offsets[:-1]
+        values[np.arange(len(part.values)) + np.repeat(moved, part.lengths)] = part.values
+    return Packed(values, offsets[:: len(parts)])
 
 
 def concatenate(parts: list[States]) -> States:
@@ -199,7 +227,8 @@ class StatePool:
         """
         mine = states.take(np.arange(len(states))[self.processes.share(len(states))])
         ops, phrases = self.policy.act(mine, self.corpus)
-        reached = States(mine.example, reach(mine.words, ops, phrases, self.policy.index))
+        copyable = self.policy.find_copyable(mine, self.corpus)
+        reached = States(mine.example, reach(mine.words, ops, phrases, self.policy.index, copyable))
         # A state that is where it was, or that lost every word, teaches nothing new.
         pairs = enumerate(zip(reached.words, mine.words, strict=True))
         moved = [k for k, (new, old) in pairs if 1 < len(new) <= MAX_WORDS + 1 and not np.array_equal(new, old)]
@@ -208,7 +237,8 @@ class StatePool:
     def align(self, states: States) -> Actions:
         """Return the gold edits of start and finished states; aligning is slow, so each pair is aligned once."""
         if self._aligned is None:
-            self._aligned = gold_actions(self.corpus.sources, self.corpus.targets, self.policy.index)
+            copyable = self.policy.find_copyable(start_states(self.corpus), self.corpus)
+            self._aligned = gold_actions(self.corpus.sources, self.corpus.targets, self.policy.index, copyable)
         start, rest = self._aligned, len(states.words.values) - len(self.corpus.sources.values)
         ops = np.concatenate([start.ops, np.zeros(rest, dtype=np.int8)])
         phrases = np.concatenate([start.phrases, np.full(rest, -1, dtype=np.int64)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,17 @@ from torch import Tensor
 
 from riseq.core.batch import PhraseIndex, index_phrases
 from riseq.core.chain import best_path
+from riseq.core.copies import Copyable, find_same, make_copyable
 from riseq.core.edits import Op
 from riseq.core.packed import Packed, pack
 from riseq.metrics.first_turns import FirstTurns
 from riseq.model.checkpoint import load_trained
+from riseq.model.copies import CopyBatch
 from riseq.model.inputs import Batch, SpanBatch, collate, find_spans, take_ragged
-from riseq.model.network import Ensemble, Inputs, RiseNetwork, Spans
+from riseq.model.network import CopyInputs, Ensemble, Inputs, RiseNetwork, Spans, merge_copies
 from riseq.text.pieces import Pieces
 from riseq.train.actions import Index, Ops, reach
-from riseq.train.corpus import Corpus, Lexicon, States, sorted_batches, start_states, take_rows
+from riseq.train.corpus import Corpus, Lexicon, States, join_rows, sorted_batches, start_states, take_rows
 from riseq.train.task import autocast
 from riseq.types import InputError
 
@@ -47,12 +49,15 @@ class Policy:
     """Whether an edited question is read with what it was at first before it."""
     stops: bool = False
     """Whether the network decides if its edits are taken."""
+    copies: int = 0
+    """The longest phrase, in words, that the network can copy; 0: none."""
 
     @classmethod
     def build(cls, network: Any, lexicon: Lexicon, device: torch.device) -> Policy:
         """Return the network's policy over the lexicon's words."""
         index = index_phrases(lexicon.interner.pack(lexicon.phrases))
-        more = (network.config.beside, network.config.stops) if isinstance(network, RiseNetwork) else (False, False)
+        config = network.config if isinstance(network, RiseNetwork) else None
+        more = () if config is None else (config.beside, config.stops, config.copies)
         ids = lexicon.pieces.sep_id, lexicon.pieces.pad_id
         return cls(network, lexicon.piece_table(), index, *ids, device, *more)
 
@@ -90,13 +95,38 @@ class Policy:
         words = states.words.values.astype(np.int64), states.words.lengths
         table = self.table.values, self.table.offsets
         condition = corpus.condition[states.example]
-        return collate(contexts, words, table, self.sep_id, self.pad_id, pad_width, condition)
+        batch = collate(contexts, words, table, self.sep_id, self.pad_id, pad_width, condition)
+        copyable = self.find_copyable(states, corpus, edited)
+        if copyable is None:
+            return batch
+        same, counts = find_same(copyable, self.index), self.table.lengths[copyable.words.values]
+        return replace(batch, copies=CopyBatch(copyable, same, counts, len(self.index.phrases)))
+
+    def find_copyable(self, states: States, corpus: Corpus, edited: Index | None = None) -> Copyable | None:
+        """Return the words that the network reads for each state, as what it copies from; None where it does not."""
+        if not self.copies:
+            return None
+        if corpus.shown is None:
+            raise ValueError("phrases are copied from a corpus that keeps its contexts' words")
+        edited = self._find_edited(states, corpus) if edited is None else edited
+        asked = take_rows(corpus.sources, states.example[edited])
+        lengths = np.zeros(len(states), dtype=np.int64)
+        lengths[edited] = asked.lengths
+        beside = Packed(asked.values, np.concatenate([[0], np.cumsum(lengths)]))
+        return make_copyable(join_rows([take_rows(corpus.shown, states.example), beside, states.words]), self.copies)
 
     def send(self, batch: Batch) -> Inputs:
         """Return the batch on the device."""
         firsts = batch.firsts_BW[:, :-1]
         arrays = (batch.ids_BL, batch.types_BL, batch.mask_BL, firsts, batch.condition_B)
         return Inputs(*(self.put(array) for array in arrays))
+
+    def send_copies(self, batch: Batch) -> CopyInputs | None:
+        """Return the words that phrases can be copied from on the device; None where none are."""
+        if (words := batch.copies) is None:
+            return None
+        arrays: tuple[NDArray[np.generic], ...] = (words.first_BC, words.last_BC, words.room_BC, words.same_BK)
+        return CopyInputs(*(self.put(array) for array in arrays))
 
     def send_spans(self, spans: SpanBatch) -> Spans:
         """Return the spans on the device."""
@@ -105,6 +135,14 @@ class Policy:
     def put(self, array: NDArray[np.generic]) -> Tensor:
         """Return the array on the device; pinning such small arrays one by one costs more than it saves."""
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+
+    def score_phrases(self, inputs: Inputs, encoded: Any, spans: SpanBatch, copies: CopyInputs | None) -> Tensor:
+        """Return the log-probabilities of all phrases at each span, each phrase in the column of its id alone."""
+        sent = self.send_spans(spans)
+        if copies is None:
+            plain: Tensor = self.network.score_phrases(inputs, encoded, sent)
+            return plain
+        return merge_copies(self.network.score_phrases(inputs, encoded, sent, copies), copies.same_BK[sent.row_N])
 
     @torch.no_grad()
     def act(self, states: States, corpus: Corpus) -> tuple[Ops, Index]:
@@ -127,7 +165,7 @@ class Policy:
                 spans = find_spans(batch, best_BW)
                 best_N = np.zeros(0, dtype=np.int64)
                 if len(spans.row_N):
-                    scores_NP = self.network.score_phrases(inputs, encoded, self.send_spans(spans))
+                    scores_NP = self.score_phrases(inputs, encoded, spans, self.send_copies(batch))
                     best_N = scores_NP.argmax(-1).cpu().numpy()
             at = states.words.offsets[index]
             ops[(at[:, None] + np.arange(real.shape[1])[None, :])[real]] = best_BW[real]
@@ -146,7 +184,7 @@ class Policy:
                 break
             states = current.take(active)
             ops, phrases = self.act(states, corpus)
-            reached = reach(states.words, ops, phrases, self.index)
+            reached = reach(states.words, ops, phrases, self.index, self.find_copyable(states, corpus))
             moved = [k for k in range(len(active)) if not np.array_equal(reached[k], states.words[k])]
             for k in moved:
                 words[active[k]] = reached[k]
@@ -177,6 +215,8 @@ def load_ensemble(folders: Sequence[str | Path], lexicon: Lexicon, device: torch
         checkpoint = load_trained(folder)
         if checkpoint.phrases != lexicon.phrases:
             raise InputError(f"{folder}: its phrase vocabulary is not the run's; train both on the same data")
+        if checkpoint.network.config.copies:
+            raise InputError(f"{folder}: it copies phrases; expected models of an ensemble or teachers that do not")
         networks.append(checkpoint.network)
         maps.append(torch.from_numpy(map_pieces(lexicon.pieces, checkpoint.pieces)))
     return Ensemble(networks, maps).to(device).eval()

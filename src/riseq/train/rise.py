@@ -58,8 +58,11 @@ class RiseTask:
         self.network, pieces, phrases = _make_network(settings, phrases)
         interner = Interner(word for phrase in phrases for word in phrase)
         window = ContextWindow(settings.utterance_pieces, settings.utterances, settings.context_pieces)
-        self.corpus = build_corpus(pairs, interner, pieces, MAX_WORDS, window)
-        dev = {name: load_corpus(name, interner, pieces, window, settings.limit) for name in settings.dev}
+        copied = self.network.config.copies > 0
+        if copied and settings.teachers:
+            raise InputError(f"{settings.start}: it copies phrases, which no teacher can teach; expected no teachers")
+        self.corpus = build_corpus(pairs, interner, pieces, MAX_WORDS, window, copied)
+        dev = {name: load_corpus(name, interner, pieces, window, settings.limit, copied) for name in settings.dev}
         self.dev_corpora = dev
         self.dev: Mapping[str, Sequence[Example]] = {name: corpus.examples for name, corpus in dev.items()}
         self.lexicon = Lexicon(interner, pieces, phrases)
@@ -167,19 +170,19 @@ class RiseTask:
 
     def _forward(self, part: MicroBatch, slot: int) -> Forward:
         """Return the editing policy's scores of micro-batch ``slot``, with their copy to the host under way."""
-        inputs = self.policy.send(part.batch)
+        inputs, copies = self.policy.send(part.batch), self.policy.send_copies(part.batch)
         with autocast(self.device):
             encoded = self.graphs[slot].encode(inputs) if self.graphs else None
             if encoded is None:
                 encoded = self.network.encode(inputs)
             edits = self.network.score_edits(encoded, inputs.firsts_BW)
         if self.device.type != "cuda":
-            return Forward(part, inputs, encoded, edits, edits.detach(), None)
+            return Forward(part, inputs, encoded, edits, edits.detach(), None, copies)
         host = self._pinned(edits.numel()).view(edits.shape)
         host.copy_(edits.detach(), non_blocking=True)
         arrived = torch.cuda.Event()  # type: ignore[no-untyped-call]
         arrived.record()
-        return Forward(part, inputs, encoded, edits, host, arrived)
+        return Forward(part, inputs, encoded, edits, host, arrived, copies)
 
     def _pinned(self, size: int) -> Tensor:
         """Return a piece of pinned memory, the buffers taken in turn: one a micro-batch is in use at a time."""
@@ -225,11 +228,11 @@ class RiseTask:
         if settings.method == "epsilon":
             return [self._explore(forward, number) for number in range(settings.samples)]
         packed = forward.host.numpy()[part.batch.real_BW[:, :-1]]
-        states, index = part.states.words, self.policy.index
+        states, index, copyable = part.states.words, self.policy.index, part.copyable
         draws = []
         for number in range(settings.samples):
             seeds = part.seeds + np.uint64(number)
-            drawn = actions.draw_guided(states, part.targets, packed, seeds, index, settings.sampler)
+            drawn = actions.draw_guided(states, part.targets, packed, seeds, index, settings.sampler, copyable)
             draws.append(replace(drawn, weights=self._scale(drawn.weights, part)))
         return draws
 
@@ -238,7 +241,7 @@ class RiseTask:
         return actions.scale_rewards(rewards, part.states.words, part.targets, self.settings.reward_floor, bounded)
 
     def _score_phrases(self, forward: Forward, spans: SpanBatch) -> Tensor:
-        return self.network.score_phrases(forward.inputs, forward.encoded, self.policy.send_spans(spans))
+        return self.policy.score_phrases(forward.inputs, forward.encoded, spans, forward.copies)
 
     def _explore(self, forward: Forward, number: int) -> Actions:
         """Return edits and phrases drawn without a target in sight (-DPS): the best, or anything now and then."""
@@ -253,10 +256,13 @@ class RiseTask:
         if len(spans.row_N):
             with torch.no_grad():
                 best = self._score_phrases(forward, spans).argmax(-1).cpu().numpy()
-            anything = rng.integers(0, len(index.phrases), size=len(best))
+            if (copies := part.batch.copies) is None:
+                anything = rng.integers(0, len(index.phrases), size=len(best))
+            else:
+                anything = copies.draw(spans.row_N, rng)
             chosen = np.where(rng.random(len(best)) < settings.epsilon, anything, best)
             phrases[words.offsets[spans.row_N] + spans.word_N] = chosen
-        rewards = actions.reward(words, part.targets, ops, phrases, index)
+        rewards = actions.reward(words, part.targets, ops, phrases, index, part.copyable)
         nothing = 1.0 / (1.0 + core.distances(words, part.targets))  # Eq. 7 for no edit
         weights = self._scale(rewards - nothing if settings.above_nothing else rewards, part)
         spared = np.zeros(len(ops), dtype=np.bool_)
@@ -294,6 +300,7 @@ def _make_network(settings: RiseSettings, phrases: PhraseVocabulary) -> tuple[Ri
             settings.joint,
             settings.beside,
             settings.stops,
+            settings.copies,
         )
         network = RiseNetwork(config, pieces.cls_id)
         initialise(network, backbone, [pieces.encode(phrase) for phrase in phrases])
@@ -305,7 +312,11 @@ def _make_network(settings: RiseSettings, phrases: PhraseVocabulary) -> tuple[Ri
             raise InputError(f"{settings.start}: {name} is {getattr(shape, name)}, the run's {getattr(settings, name)}")
     conditioned, joint = shape.conditioned or settings.grounded, shape.joint or settings.joint
     beside, stops = shape.beside or settings.beside, shape.stops or settings.stops
-    shape = replace(shape, conditioned=conditioned, joint=joint, beside=beside, stops=stops, dropout=settings.dropout)
+    copies = shape.copies or settings.copies
+    if settings.copies not in (0, copies):
+        raise InputError(f"{settings.start}: copies is {copies}, the run's {settings.copies}")
+    shape = replace(shape, conditioned=conditioned, joint=joint, beside=beside, stops=stops, copies=copies)
+    shape = replace(shape, dropout=settings.dropout)
     network = RiseNetwork(shape, begun.pieces.cls_id)
     network.load_state_dict({**network.state_dict(), **begun.network.state_dict()})  # what is new adds nothing yet
     return network, begun.pieces, begun.phrases

@@ -52,7 +52,7 @@ def draw_outputs(policy: Policy, forward: Forward, guided: Actions, count: int, 
     scores_KB = (scores_KB * policy.put(real)).sum(-1)
     if len(row_N):
         spans, at_N = actions.merge_spans(found)
-        scores_UP = policy.network.score_phrases(forward.inputs, forward.encoded, policy.send_spans(spans))
+        scores_UP = policy.score_phrases(forward.inputs, forward.encoded, spans, forward.copies)
         at = policy.put(at_N)
         drawn_N = actions.gumbel_argmax(scores_UP.detach()[at])
         best_N = scores_UP.detach().argmax(-1)[at]
@@ -66,7 +66,7 @@ def draw_outputs(policy: Policy, forward: Forward, guided: Actions, count: int, 
         scores_KB = scores_KB + added.view_as(scores_KB)
     every = np.tile(np.arange(len(real)), count)
     ops, phrases = ops_KBW[:, real].ravel().astype(np.int8), phrases_KBW[:, real].ravel()
-    made = reach(take_rows(words, every), ops, phrases, policy.index)
+    made = reach(take_rows(words, every), ops, phrases, policy.index, part.copyable, every)
     closeness = measure_closeness(made, take_rows(part.targets, every)).reshape(count, -1)
     out_KB = find_repeated(np.concatenate([ops_KBW, phrases_KBW], axis=2))
     out_KB[GUIDED] |= np.bincount(np.repeat(np.arange(len(real)), part.batch.words_B), guided.lost, len(real)) > 0

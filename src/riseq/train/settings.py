@@ -67,6 +67,7 @@ class RiseSettings(TrainSettings):
     joint: bool = False  # an operation's probability depends on the operation before it
     beside: bool = False  # later passes are shown the question as it was asked beside what it has become
     stops: bool = False  # a head decides whether a pass is taken; it learns in the epochs of minimum risk
+    copies: int = 0  # the longest phrase, in words, that can be copied from what is read; 0: none
     phrases: int = 3461  # size of the phrase vocabulary
     min_count: int = 2  # a phrase must occur this often in the training pairs
     # The data
@@ -118,6 +119,10 @@ class RiseSettings(TrainSettings):
             raise InputError("samples is 1 or more, risk_samples 3 or more")
         if self.stops and not self.risk_epochs:
             raise InputError("stops: a head that decides learns in risk_epochs; expected 1 or more of them")
+        if self.copies < 0:
+            raise InputError("copies is 0 or more")
+        if self.copies and self.teachers:
+            raise InputError("copies: teachers have no copied phrases to teach; expected one of the two")
 
 
 def make_settings(values: Mapping[str, Any], source: str = "settings") -> TrainSettings:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from riseq.core.copies import Copyable
 from riseq.core.packed import Packed
 from riseq.model.inputs import Batch
-from riseq.model.network import Inputs
+from riseq.model.network import CopyInputs, Inputs
 from riseq.train.actions import Actions, Scores, Seeds
 from riseq.train.corpus import States
 
@@ -21,6 +22,11 @@ class MicroBatch:
     batch: Batch
     seeds: Seeds
     gold: Actions | None = None
+
+    @property
+    def copyable(self) -> Copyable | None:
+        """What phrases can be copied from, where they are."""
+        return None if self.batch.copies is None else self.batch.copies.copyable
 
 
 Parts = tuple[list[MicroBatch], int]
@@ -38,6 +44,7 @@ class Forward:
     """[B, W, 4], or of a joint policy [B, W, 4, 4]."""
     host: Tensor
     arrived: torch.cuda.Event | None
+    copies: CopyInputs | None = None
 
     def as_chain(self) -> Scores:
         """Return the scores on the host, [B, W, P, 4], with one P where the policy is independent."""

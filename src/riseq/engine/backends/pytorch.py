@@ -12,6 +12,7 @@ from torch import Tensor
 from riseq.engine.backends import ScoreArray, read_edits
 from riseq.model.inputs import Batch, SpanBatch
 from riseq.model.network import Inputs, RiseNetwork, Spans
+from riseq.types import InputError
 
 CPU_BATCH_PIECES = 2_048
 GPU_BATCH_PIECES = 131_072
@@ -38,6 +39,8 @@ class TorchBackend:
     """A network on a torch device; bfloat16 on a GPU, float32 elsewhere."""
 
     def __init__(self, network: RiseNetwork, device: str | torch.device = "cpu") -> None:
+        if network.config.copies:
+            raise InputError("a model trained with copies cannot answer here yet: the engine lacks that")
         self.device = torch.device(device)
         self.network = network.to(self.device).eval()
         backbone = network.config.backbone

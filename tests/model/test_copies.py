@@ -1,0 +1,175 @@
+"""Copied phrases in the network: their scores against slow loops, and one distribution over all phrases."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from riseq.core.batch import index_phrases
+from riseq.core.copies import find_same, make_copyable
+from riseq.core.packed import pack
+from riseq.engine.backends.pytorch import TorchBackend
+from riseq.model.checkpoint import Checkpoint, load_checkpoint
+from riseq.model.copies import CopyBatch
+from riseq.model.export import export
+from riseq.model.folder import LAYOUT
+from riseq.model.inputs import ContextWindow, encode_context, shown_words
+from riseq.model.network import CopyInputs, Inputs, RiseNetwork, Spans, merge_copies
+from riseq.types import InputError
+from tiny_model import PHRASES, make_checkpoint, make_pieces, save_tiny
+
+PIECES = make_pieces("bert")
+ROWS = [[0, 1, 2, 1, 0, 3, 1, 2], [0, 2], [0, 4, 4, 0, 0, 1]]
+VOCABULARY = [[9]] * 6 + [[1, 2]]
+
+
+def make_copier(copies: int) -> Checkpoint:
+    made = make_checkpoint()
+    network = RiseNetwork(replace(made.network.config, copies=copies), made.network.cls_id)
+    network.load_state_dict({**network.state_dict(), **made.network.state_dict()})
+    return replace(made, network=network.eval())
+
+
+def make_batch(rows: list[list[int]], copies: int, piece_counts: list[int]) -> CopyBatch:
+    copyable = make_copyable(pack(rows), copies)
+    vocabulary = index_phrases(pack([[9 + k] for k in range(6)] + [[1, 2]]))
+    counts = np.array([piece_counts[word] for word in copyable.words.values])
+    return CopyBatch(copyable, find_same(copyable, vocabulary), counts, len(PHRASES))
+
+
+def send(batch: CopyBatch) -> CopyInputs:
+    first, last, room = (torch.from_numpy(array) for array in (batch.first_BC, batch.last_BC, batch.room_BC))
+    return CopyInputs(first, last, room, torch.from_numpy(batch.same_BK))
+
+
+def make_inputs() -> Inputs:
+    ids = torch.randint(5, 40, (len(ROWS), 20), generator=torch.Generator().manual_seed(0))
+    mask = torch.ones_like(ids, dtype=torch.bool)
+    return Inputs(ids, torch.zeros_like(ids), mask, torch.full((len(ROWS), 1), 12), torch.ones_like(ids[:, 0]))
+
+
+SPANS = Spans(torch.tensor([0, 2, 1, 0]), torch.tensor([3, 4, 1, 8]), torch.tensor([5, 5, 3, 9]))
+
+
+@pytest.mark.parametrize("copies", [1, 3])
+def test_scores_of_copied_spans_are_those_of_a_slow_loop(copies: int) -> None:
+    network, counts = make_copier(copies).network, [1, 1, 3, 2, 1]
+    with torch.no_grad():
+        network.copy_queries.weight.normal_(std=0.3)
+        network.copy_queries.bias.normal_()
+        network.copy_lengths.normal_()
+        inputs, words = make_inputs(), send(make_batch(ROWS, copies, counts))
+        states = network.encode(inputs)
+        seen: list[Tensor] = []
+        network.phrase_head.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+        scores = network.score_phrases(inputs, states, SPANS, words)
+        starts, ends = network.copy_queries(seen[0]).chunk(2, -1)
+        vocabulary = network.phrase_head(seen[0])
+    wanted = torch.full((4, 8, copies), -1e4)
+    for k, row in enumerate(SPANS.row_N.tolist()):
+        firsts = np.cumsum([0, *(counts[word] for word in ROWS[row])]).tolist()
+        for i in range(len(ROWS[row])):
+            for n in range(1, copies + 1):
+                if i + n <= len(ROWS[row]) and 0 not in ROWS[row][i : i + n]:
+                    by_start, by_end = states[row, firsts[i]] @ starts[k], states[row, firsts[i + n] - 1] @ ends[k]
+                    wanted[k, i, n - 1] = (by_start + by_end) / 32**0.5 + network.copy_lengths[n - 1]
+    slow = torch.cat([vocabulary, wanted.flatten(1)], 1).log_softmax(-1)
+    assert scores.shape == (4, len(PHRASES) + 8 * copies)
+    torch.testing.assert_close(scores, slow, atol=1e-4, rtol=1e-5)
+    torch.testing.assert_close(scores.exp().sum(-1), torch.ones(4))
+
+
+def test_a_model_that_begins_to_copy_says_what_it_said() -> None:
+    inputs, plain, copier = make_inputs(), make_checkpoint().network, make_copier(3).network
+    with torch.no_grad():
+        states = plain.encode(inputs)
+        before = plain.score_phrases(inputs, states, SPANS)
+        after = copier.score_phrases(inputs, states, SPANS, send(make_batch(ROWS, 3, [1] * 5)))
+        assert torch.equal(before.argmax(-1), after.argmax(-1))
+        assert after[:, len(PHRASES) :].exp().sum(-1).max() < 0.1
+        with pytest.raises(ValueError, match="where its words are"):
+            copier.score_phrases(inputs, states, SPANS)
+
+
+@pytest.mark.parametrize("scale", [1.0, 60.0])
+def test_equal_words_share_one_column(scale: float) -> None:
+    batch = make_batch(ROWS, 3, [1] * 5)
+    same_NK = torch.from_numpy(batch.same_BK)[[0, 0, 1, 2]]
+    raw = torch.randn(4, 7 + 24, generator=torch.Generator().manual_seed(1), dtype=torch.float64) * scale
+    raw.requires_grad_()
+    scores = raw.log_softmax(-1)
+    merged = merge_copies(scores, same_NK)
+    for k in range(4):
+        ids = [*range(7), *same_NK[k].tolist()]
+        for column in range(31):
+            group = [at for at, one in enumerate(ids) if one == column]
+            assert merged[k, column].item() == pytest.approx(scores[k, group].logsumexp(0).item() if group else -1e4)
+    assert same_NK[0, 1 * 3 + 1] == same_NK[0, 6 * 3 + 1] == 6, "the vocabulary's, here twice in the words"
+    torch.testing.assert_close(merged.exp().sum(-1), torch.ones(4, dtype=torch.float64))
+    merged[torch.arange(4), same_NK[:, 3]].sum().backward()  # type: ignore[no-untyped-call]
+    assert raw.grad is not None
+    assert raw.grad.isfinite().all()
+    assert raw.grad.abs().sum(-1).min() > 0
+
+
+def test_a_random_phrase_is_any_as_often_as_another() -> None:
+    batch = make_batch(ROWS, 2, [1] * 5)
+    rows = np.repeat([0, 2], 20_000)
+    drawn = batch.draw(rows, np.random.default_rng(0))
+    for k, row in ((0, ROWS[0]), (2, ROWS[2])):
+        cuts = [(i, n) for i in range(len(row)) for n in (1, 2) if i + n <= len(row) and 0 not in row[i : i + n]]
+        ids = [*range(7), *(batch.same_BK[k, i * 2 + n - 1] for i, n in cuts)]
+        shares = np.bincount(drawn[rows == k], minlength=40) / 20_000
+        np.testing.assert_allclose(shares, np.bincount(ids, minlength=40) / len(ids), atol=0.015)
+
+
+utterances = st.lists(st.lists(st.sampled_from(["film", "band", "?", "zed", "hayes"]), max_size=9), max_size=5)
+
+
+@given(utterances, st.one_of(st.none(), st.integers(1, 60)), st.one_of(st.none(), st.integers(1, 12)))
+def test_the_words_that_are_shown_are_those_of_its_pieces(
+    context: list[list[str]], allowed: int | None, cut: int | None
+) -> None:
+    texts = [" ".join(words) for words in context]
+    encoded = encode_context(PIECES, texts, ContextWindow(cut, 3, allowed))
+    shown = shown_words(PIECES, texts, encoded)
+    assert [PIECES.cls_id, *PIECES.encode(shown[0])] + [
+        piece for words in shown[1:] for piece in (PIECES.sep_id, *PIECES.encode(words))
+    ] == encoded.ids
+    for words, whole in zip(shown[::-1], context[::-1], strict=False):
+        assert any(whole[at : at + len(words)] == words for at in range(len(whole) + 1))
+
+
+def test_an_older_checkpoint_copies_nothing(tmp_path: Path) -> None:
+    folder = save_tiny(tmp_path / "model", make_checkpoint())
+    config = json.loads((folder / LAYOUT.config).read_text(encoding="utf-8"))
+    assert config["network"].pop("copies") == 0
+    (folder / LAYOUT.config).write_text(json.dumps(config), encoding="utf-8")
+    assert load_checkpoint(folder).network.config.copies == 0
+
+
+def test_one_that_copies_comes_back_and_is_not_exported_or_asked(tmp_path: Path) -> None:
+    folder = save_tiny(tmp_path / "model", make_copier(3))
+    found = load_checkpoint(folder).network
+    assert found.config.copies == 3
+    assert torch.equal(found.copy_lengths, torch.full((3,), -4.0))
+    with pytest.raises(InputError, match="trained with copies cannot be exported"):
+        export(folder, tmp_path / "out")
+    with pytest.raises(InputError, match="copies"):
+        TorchBackend(found)
+
+
+def test_one_with_beside_and_stops_is_not_exported(tmp_path: Path) -> None:
+    made = make_checkpoint()
+    network = RiseNetwork(replace(made.network.config, beside=True, stops=True), made.network.cls_id)
+    folder = save_tiny(tmp_path / "model", replace(made, network=network))
+    with pytest.raises(InputError, match="trained with beside and stops cannot be exported"):
+        export(folder, tmp_path / "out")
