@@ -18,7 +18,7 @@ from shutil import which
 
 import torch
 
-from riseq.train.loop import build_optimiser
+from riseq.train.optimiser import build_optimiser
 from riseq.train.processes import Processes, prefetch
 from riseq.train.rise import RiseTask
 from riseq.train.settings import RiseSettings, parse_override, read_recipe
