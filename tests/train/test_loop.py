@@ -58,6 +58,13 @@ def test_every_switch_runs_and_moves_the_loss(make_settings: Make, tmp_path: Pat
     assert all(float(loss) == float(loss) for loss in losses)
 
 
+def test_edits_that_nothing_guides_leave_the_question_unchanged_no_longer(make_settings: Make, tmp_path: Path) -> None:
+    unguided = {"method": "epsilon", "epsilon": 0.05, "above_nothing": True, "reward_floor": None, "samples": 8}
+    result = run(make_settings(joint=True, own_share=0.3, epochs=8, **unguided), tmp_path)
+    (scores,) = result.scores.values()
+    assert scores["bleu4"] > 48  # copying the question has 42.7
+
+
 def test_the_same_seed_gives_the_same_losses_and_another_seed_others(make_settings: Make, tmp_path: Path) -> None:
     for name, seed in (("a", 3), ("b", 3), ("c", 4)):
         run(make_settings(seed=seed), tmp_path / name)

@@ -52,14 +52,16 @@ def test_the_ablations_differ_in_what_makes_them_so(root: Path) -> None:
     assert {name: settings["method"] for name, settings in found.items()} == ABLATIONS
     rise = found["ablation-rise"]
     differing = {name: {key for key in one if one[key] != rise[key]} for name, one in found.items()}
+    phases = {"likelihood_epochs", "risk_epochs", "risk_samples", "risk_mix", "epochs", "scored_from"}
     assert differing == {
         "ablation-rise": set(),
-        "ablation-mld": {"method", "own_share", "epochs", "scored_from"},
-        "ablation-dps": {"method", "epsilon", "samples", "above_nothing", "reward_floor"},
+        "ablation-mld": {"method", "own_share", *phases},
+        "ablation-dps": {"method", "epsilon", "samples", "above_nothing", "reward_floor", *phases},
     }
     assert rise["joint"]
-    assert {key: rise[key] for key in ("samples", "reward_floor", "reward_scale", "risk_epochs", "start")} == {
-        key: plain[key] for key in ("samples", "reward_floor", "reward_scale", "risk_epochs", "start")
+    assert rise["likelihood_epochs"] + rise["risk_epochs"] == rise["epochs"]
+    assert {key: rise[key] for key in ("samples", "reward_floor", "reward_scale", "start")} == {
+        key: plain[key] for key in ("samples", "reward_floor", "reward_scale", "start")
     }
 
 
@@ -71,9 +73,11 @@ def test_rise_its_ablations_and_two_baselines_are_trained_on_equal_terms(root: P
     for name in shared.split():
         assert len({str(one[name]) for one in found.values()}) == 1, name
     assert all(one["scored_from"] == one["epochs"] for one in found.values()), "the last epoch is taken"
-    # Steps are states over the batch: the pairs, from the second epoch on the policy's own states, the finished ones.
+    # Steps are states over the batch: the pairs, the finished ones, and after the likelihood's epochs (or the first one)
+    # the policy's own states.
     states = {
-        name: one["epochs"] * (1 + one.get("stop_share", 0)) + (one["epochs"] - 1) * one.get("own_share", 0)
+        name: one["epochs"] * (1 + one.get("stop_share", 0))
+        + (one["epochs"] - max(1, one.get("likelihood_epochs", 0))) * one.get("own_share", 0)
         for name, one in found.items()
     }
     assert all(16 <= value <= 16.6 for value in states.values()), states

@@ -244,7 +244,10 @@ class RiseTask:
         return self.policy.score_phrases(forward.inputs, forward.encoded, spans, forward.copies)
 
     def _explore(self, forward: Forward, number: int) -> Actions:
-        """Return edits and phrases drawn without a target in sight (-DPS): the best, or anything now and then."""
+        """Return edits drawn without a target in sight (-DPS): the best, or anything now and then.
+
+        Phrases are drawn as the policy has them: nobody finds the right one of a thousand by chance alone.
+        """
         part, index, settings = forward.part, self.policy.index, self.settings
         rng = np.random.default_rng(int(part.seeds[0]) + number)
         real, words = part.batch.real_BW[:, :-1], part.states.words
@@ -255,12 +258,7 @@ class RiseTask:
         phrases = np.full(len(ops), -1, dtype=np.int64)
         if len(spans.row_N):
             with torch.no_grad():
-                best = self._score_phrases(forward, spans).argmax(-1).cpu().numpy()
-            if (copies := part.batch.copies) is None:
-                anything = rng.integers(0, len(index.phrases), size=len(best))
-            else:
-                anything = copies.draw(spans.row_N, rng)
-            chosen = np.where(rng.random(len(best)) < settings.epsilon, anything, best)
+                chosen = actions.gumbel_argmax(self._score_phrases(forward, spans)).cpu().numpy()
             phrases[words.offsets[spans.row_N] + spans.word_N] = chosen
         rewards = actions.reward(words, part.targets, ops, phrases, index, part.copyable)
         nothing = 1.0 / (1.0 + core.distances(words, part.targets))  # Eq. 7 for no edit
@@ -274,7 +272,7 @@ class RiseTask:
             codes_BW1 = actions.code_ops(ops_BW, settings.joint)[:, :, None]
             odds = np.exp(np.take_along_axis(scores_BWPE.reshape(*real.shape, -1), codes_BW1, 2)[:, :, 0][real])
             spared = (ops == Op.KEEP) | ((np.repeat(weights, part.batch.words_B) < 0) & (rng.random(len(ops)) > odds))
-        return Actions(ops, np.where(spared, -1, phrases), weights, spared)
+        return Actions(ops, phrases, weights, spared)
 
     def _find_risk(self, forward: Forward, guided: Actions) -> Tensor:
         """Return the loss of some of the policy's own outputs, and of the head that decides whether to stop."""
