@@ -1,92 +1,66 @@
 """Judge a model on the everyday suite: what is kept, shortened, clean, right and exact, by phenomenon.
 
-    python benchmarks/judge_everyday.py [--model FOLDER] [--suite SUITE.jsonl] [--benchmark] [--show]
+    python benchmarks/judge_everyday.py [--model FOLDER] [--suite SUITE.jsonl] [--benchmark] [--show] [--save FILE]
 
-A case is right where nothing of ``keep`` is lost, no word of ``bad`` appears and nothing of ``gone`` is left; where
-there is nothing to shorten, where the text is one of ``gold``. It is exact where the text is one of ``gold``. The judge
-does not see broken grammar: read what ``--show`` prints, every case that is not exact. ``--benchmark`` asks without
-the grounded condition.
+What each word means is said in docs/everyday.md (``riseq.metrics.behaviour`` is the judge). The judge does not see
+broken grammar: read what ``--show`` prints, every case that is not exact. ``--benchmark`` asks without the grounded
+condition. ``--save`` puts the answers into a file with those of other models and suites: README's shares come from
+benchmarks/predictions/everyday.json.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+
+from riseq.files import write_text
+from riseq.metrics.behaviour import Case, Verdict, judge, load_cases, measure_behaviour
 
 SUITE = Path(__file__).resolve().parent.parent / "data" / "everyday" / "suite.jsonl"
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """What is true of a text in its case."""
-
-    kept: bool
-    shortened: bool
-    clean: bool
-    right: bool
-    exact: bool
-
-
-COLUMNS = tuple(one.name for one in fields(Judgement))
-
-
-def judge(case: Mapping[str, Any], text: str) -> Judgement:
-    """Return what is true of ``text`` as the answer to ``case``."""
-    kept = all(has_phrase(text, part) for part in case["keep"])
-    clean = not any(has_phrase(text, part) for part in case["bad"])
-    exact = any(level(text) == level(gold) for gold in case["gold"])
-    shortened = not any(has_phrase(text, part) for part in case["gone"]) if case["gone"] else exact
-    return Judgement(kept, shortened, clean, kept and clean and shortened, exact)
-
-
-def has_phrase(text: str, phrase: str) -> bool:
-    """Return whether ``phrase`` stands in ``text`` as whole words, whatever their case."""
-    return re.search(rf"(?<!\w){re.escape(phrase.lower())}(?!\w)", text.lower()) is not None
-
-
-def level(text: str) -> str:
-    """Return the text without what two right answers may differ in: case, spaces, the last mark."""
-    return re.sub(r"\s+", " ", text.lower().replace("’", "'").strip(" ?.!"))
-
-
-def write_table(cases: Sequence[Mapping[str, Any]], judged: Sequence[Judgement]) -> str:
+def write_table(cases: Sequence[Case], texts: Sequence[str]) -> str:
     """Return the percentages of each phenomenon and of all."""
-    groups: dict[str, list[Judgement]] = defaultdict(list)
-    for case, one in zip(cases, judged, strict=True):
-        groups[case["phenomenon"]].append(one)
-    lines = [f"{'phenomenon':34}{'n':>4}" + "".join(f"{name:>11}" for name in COLUMNS)]
-    for name, group in [*sorted(groups.items()), ("all", list(judged))]:
-        shares = [100 * sum(column) / len(group) for column in zip(*map(astuple, group), strict=True)]
-        lines.append(f"{name:34}{len(group):>4}" + "".join(f"{share:>11.1f}" for share in shares))
+    lines = [f"{'phenomenon':34}{'n':>4}" + "".join(f"{name:>11}" for name in Verdict._fields)]
+    for name, shares in measure_behaviour(cases, texts).items():
+        found = (shares[part] for part in Verdict._fields)
+        lines.append(f"{name:34}{shares['n']:>4}" + "".join(f"{share:>11.1f}" for share in found))
     return "\n".join(lines)
+
+
+def save_answers(path: Path, model: str, suite: str, answers: dict[str, str]) -> None:
+    """Put a model's answers to a suite beside what the file has."""
+    saved = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    saved.setdefault(model, {})[suite] = answers
+    write_text(path, json.dumps(saved, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", help="a folder; else the model that ships")
+    parser.add_argument("--model", help="a folder or a name; else the model that ships")
     parser.add_argument("--suite", type=Path, default=SUITE)
     parser.add_argument("--benchmark", action="store_true", help="ask the benchmark's way, not grounded")
     parser.add_argument("--show", action="store_true", help="print every case that is not exact")
+    parser.add_argument("--save", type=Path, help="also write the answers here, under the model and the suite")
     arguments = parser.parse_args()
     from riseq import Simplifier
 
-    cases = [json.loads(line) for line in arguments.suite.read_text(encoding="utf-8").splitlines()]
+    cases = load_cases(arguments.suite)
     simplifier = Simplifier.load(arguments.model)
-    asked = [(case["question"], case["context"]) for case in cases]
+    asked = [(case.example.question, case.example.context) for case in cases]
     texts = [one.text for one in simplifier.batch(asked, grounded=not arguments.benchmark)]
-    judged = [judge(case, text) for case, text in zip(cases, texts, strict=True)]
-    print(write_table(cases, judged))
-    for case, text, one in zip(cases, texts, judged, strict=True):
-        if arguments.show and not one.exact:
-            verdict = "right" if one.right else "wrong"
-            print(f"\n{case['id']} {case['phenomenon']}: {verdict}\n  asked  {case['question']}\n  said   {text}")
-            print(f"  gold   {' / '.join(case['gold'])}")
+    print(write_table(cases, texts))
+    for case, text in zip(cases, texts, strict=True):
+        verdict = judge(case, text)
+        if arguments.show and not verdict.exact:
+            told = "right" if verdict.right else "wrong"
+            print(f"\n{case.example.id} {case.phenomenon}: {told}\n  asked  {case.example.question}\n  said   {text}")
+            print(f"  gold   {' / '.join(case.gold)}")
+    if arguments.save is not None:
+        answers = {case.example.id: text for case, text in zip(cases, texts, strict=True)}
+        save_answers(arguments.save, arguments.model or "default", arguments.suite.stem, answers)
 
 
 if __name__ == "__main__":

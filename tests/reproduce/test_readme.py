@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from riseq.cli import main
 from riseq.data.dataset import load_dataset
 from riseq.reproduce.plan import ANSWERS, GROUNDED_SETS, PREDICTIONS, UNSEEN
-from riseq.reproduce.readme import BEGIN, END, GROUNDED, build_results, write_readme
+from riseq.reproduce.readme import BEGIN, END, EVERYDAY, GROUNDED, build_results, write_readme
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.systems.saved import Store
 from riseq.types import InputError
@@ -78,7 +79,7 @@ def test_the_committed_readme_has_the_numbers_of_the_predictions(data_dir: Path,
     board = Scoreboard(store, load=lambda name: load_dataset(name, root=data_dir))
     text = (root / "README.md").read_text(encoding="utf-8")
     made = text.partition(f"{BEGIN}\n")[2].partition(END)[0]
-    assert made == build_results(board), "make it again with: riseq reproduce --readme README.md"
+    assert made == build_results(board, root), "make it again with: riseq reproduce --readme README.md"
     assert any(not one.context for one in board.examples(UNSEEN))
 
 
@@ -95,13 +96,28 @@ def test_grounded_outputs_are_told_once_they_are_saved(board: Scoreboard) -> Non
     )
 
 
-def test_no_row_of_scores_is_typed_by_hand(root: Path) -> None:
+def test_no_score_is_typed_by_hand(root: Path) -> None:
     text = (root / "README.md").read_text(encoding="utf-8")
-    typed = re.findall(r"(?:\d+\.\d ){5}\d\.\d{3}", text.partition(BEGIN)[0] + text.partition(END)[2])
-    store, (dataset,) = Store(root / PREDICTIONS), GROUNDED_SETS
-    waiting = [name for name in ("rise-small", "rise-large") if store.find(name, dataset) is None]
-    # Until grounded outputs are saved their scores stand in the text; then --readme writes them.
-    assert len(typed) <= len(waiting), f"README has rows of scores that are saved, typed by hand: {typed}"
+    before, after = text.partition(BEGIN)[0], text.partition(END)[2]
+    typed = re.findall(r"(?:\d+\.\d ){3,5}\d+\.\d+|\d\d\.\d%", before + after)
+    assert not typed, f"README has scores that are typed by hand: {typed}"
+
+
+def test_everyday_answers_are_judged_where_they_are_saved(board: Scoreboard, tmp_path: Path) -> None:
+    folder = tmp_path / "data" / "everyday"
+    folder.mkdir(parents=True)
+    case = {"question": "Who wrote Emma?", "context": ["Do you know Emma?"], "keep": ["wrote"], "gone": ["Emma"]}
+    for name in ("suite", "held_out"):
+        rows = [{**case, "id": str(number), "gold": ["Who wrote it?"], "bad": ["him"]} for number in range(2)]
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert "everyday" not in build_results(board, tmp_path)
+    answers = {"0": "Who wrote it?", "1": "Who wrote him?"}
+    saved = {"default": {"suite": answers, "held_out": answers}, "large": {"suite": answers}}
+    (board.store.folder / EVERYDAY).write_text(json.dumps(saved), encoding="utf-8")
+    text = build_results(board, tmp_path)
+    assert "(`data/everyday/suite.jsonl`, 2): `default` 100.0 50.0 50.0 50.0, `large` 100.0 50.0 50.0 50.0\n" in text
+    assert "(`data/everyday/held_out.jsonl`, 2): `default` 100.0 50.0 50.0 50.0\n" in text
+    assert "everyday" not in build_results(board)
 
 
 def test_parameters_are_counted_whole_wherever_they_are_told(root: Path) -> None:

@@ -73,8 +73,8 @@ def test_rise_its_ablations_and_two_baselines_are_trained_on_equal_terms(root: P
     for name in shared.split():
         assert len({str(one[name]) for one in found.values()}) == 1, name
     assert all(one["scored_from"] == one["epochs"] for one in found.values()), "the last epoch is taken"
-    # Steps are states over the batch: the pairs, the finished ones, and after the likelihood's epochs (or the first one)
-    # the policy's own states.
+    # Steps are states over the batch: the pairs, the finished ones, and the policy's own after the likelihood's epochs
+    # (or the first one).
     states = {
         name: one["epochs"] * (1 + one.get("stop_share", 0))
         + (one["epochs"] - max(1, one.get("likelihood_epochs", 0))) * one.get("own_share", 0)

@@ -4,7 +4,9 @@ from pathlib import Path
 from statistics import fmean
 
 from riseq.files import write_text
+from riseq.metrics.behaviour import ALL, load_cases, measure_behaviour
 from riseq.metrics.first_turns import FirstTurns
+from riseq.model.folder import read_json
 from riseq.reproduce.plan import ANSWERS, GROUNDED_SETS, SET_TITLES, TEST, TEST_SETS, UNSEEN, PlannedSystem, read_paper
 from riseq.reproduce.score_tables import TITLES, list_rivals
 from riseq.reproduce.scoreboard import Scoreboard
@@ -21,6 +23,12 @@ _SHIPPED = {
 _FORMS: tuple[tuple[str, FirstTurns], ...] = ((TEST, "kept"), (UNSEEN, "kept"), (UNSEEN, "asked"))
 
 
+EVERYDAY = "everyday.json"
+"""Beside the systems' folders: the answers of models to everyday cases (``benchmarks/judge_everyday.py --save``)."""
+_CASES = {"suite": "the suite, by which models and rules were chosen", "held_out": "held-out cases"}
+_PARTS = ("kept", "clean", "right", "exact")
+
+
 def write_readme(board: Scoreboard, path: Path) -> Path:
     """Write the results into the file ``path``, between its two comments, and return it; the rest stays."""
     try:
@@ -31,12 +39,15 @@ def write_readme(board: Scoreboard, path: Path) -> Path:
     _, end, tail = rest.partition(END)
     if not begin or not end:
         raise InputError(f"{path}: has no place for the results, expected the lines {BEGIN!r} and {END!r}")
-    write_text(path, f"{head}{BEGIN}\n{build_results(board)}{END}{tail}")
+    write_text(path, f"{head}{BEGIN}\n{build_results(board, path.parent)}{END}{tail}")
     return path
 
 
-def build_results(board: Scoreboard) -> str:
-    """Return README's table of all systems, and below it what follows from the same outputs."""
+def build_results(board: Scoreboard, root: Path | None = None) -> str:
+    """Return README's table of all systems, and below it what follows from saved outputs.
+
+    The everyday cases are those of the project in ``root``; without them nothing is said of them.
+    """
     metrics = " ".join(TITLES.values())
     heads = (f"CANARD test: {metrics}", f"CAsT-19: {metrics}", "CAsT-19, first turns asked: B-4 R-L CIDEr")
     lines = [f"| | {' | '.join(heads)} |", f"|{'---|' * (len(heads) + 1)}"]
@@ -47,7 +58,7 @@ def build_results(board: Scoreboard) -> str:
     lines += _paper_row("RISE", f" ({_millions(read_paper()['parameters']['RISE'])})")
     lines.append(_write_row(board, _label(board, "RISE on CANARD alone", alone), alone))
     lines += [_write_row(board, _label_shipped(board, one), [one]) for one in board.systems("rise")]
-    return "\n".join([*lines, "", *_write_notes(board)]) + "\n"
+    return "\n".join([*lines, "", *_write_notes(board), *_write_everyday(board, root)]) + "\n"
 
 
 def _write_notes(board: Scoreboard) -> list[str]:
@@ -63,6 +74,23 @@ def _write_notes(board: Scoreboard) -> list[str]:
         if found:
             notes += ["", f"{how} {' and '.join(found)}."]
     return notes + _compare(board)
+
+
+def _write_everyday(board: Scoreboard, root: Path | None) -> list[str]:
+    """Return the shares of the saved answers to everyday cases that are kept, clean, right and exact."""
+    path = board.store.folder / EVERYDAY
+    if root is None or not path.is_file():
+        return []
+    saved, lines = read_json(path), []
+    for name, title in _CASES.items():
+        cases = load_cases(root / "data" / "everyday" / f"{name}.jsonl")
+        said = []
+        for model in sorted(one for one in saved if name in saved[one]):
+            texts = [saved[model][name][case.example.id] for case in cases]
+            shares = measure_behaviour(cases, texts)[ALL]
+            said.append(f"`{model}` {' '.join(f'{shares[part]:.1f}' for part in _PARTS)}")
+        lines.append(f"- {title} (`data/everyday/{name}.jsonl`, {len(cases)}): {', '.join(said)}")
+    return ["", f"Of everyday cases, percent {', '.join(_PARTS)}, grounded, as people get it:", "", *lines]
 
 
 def _compare(board: Scoreboard) -> list[str]:
