@@ -22,6 +22,7 @@ from riseq.train.optimiser import build_optimiser
 from riseq.train.processes import Processes, prefetch
 from riseq.train.rise import RiseTask
 from riseq.train.settings import RiseSettings, parse_override, read_recipe
+from riseq.train.step import Parts
 from riseq.train.task import Stream, make_rng
 
 WAYS = {
@@ -44,8 +45,8 @@ def watch(found: list[float], stop: threading.Event) -> None:
         found.extend(map(float, told[:1]))
 
 
-def measure(settings: RiseSettings, steps: int, warm: int) -> dict[str, object]:
-    """Return the rate of ``steps`` steps after ``warm`` others."""
+def measure(settings: RiseSettings, steps: int, warm: int, profiled: int = 0) -> dict[str, object]:
+    """Return the rate of ``steps`` steps after ``warm`` others; print what the time of ``profiled`` more goes into."""
     task = RiseTask(settings, Processes())
     optimiser = build_optimiser(task.network, task.peak_rate, settings.weight_decay)
     began = time.perf_counter()
@@ -55,27 +56,41 @@ def measure(settings: RiseSettings, steps: int, warm: int) -> dict[str, object]:
         used: list[float] = []
         stop = threading.Event()
         states = pieces = 0
-        for number, batch in enumerate(itertools.islice(prefetch(batches), warm + steps)):
-            if number == warm:
-                sync(task.device)
-                ready, start = time.perf_counter() - began, time.perf_counter()
-                watcher = threading.Thread(target=watch, args=(used, stop), daemon=True)
-                watcher.start()
+
+        def step(batch: Parts) -> None:
             task.learn(batch)
             torch.nn.utils.clip_grad_norm_(task.network.parameters(), settings.clip, foreach=True)
             optimiser.step()
             optimiser.zero_grad(set_to_none=True)
-            if number >= warm:
-                states += batch[1]
-                pieces += sum(int(part.batch.lengths_B.sum()) for part in batch[0])
+
+        ahead = prefetch(batches)
+        for batch in itertools.islice(ahead, warm):
+            step(batch)
+        sync(task.device)
+        ready, start = time.perf_counter() - began, time.perf_counter()
+        threading.Thread(target=watch, args=(used, stop), daemon=True).start()
+        done = 0
+        for batch in itertools.islice(ahead, steps):
+            step(batch)
+            done += 1
+            states += batch[1]
+            pieces += sum(int(part.batch.lengths_B.sum()) for part in batch[0])
         sync(task.device)
         seconds = time.perf_counter() - start
         stop.set()
+        if profiled:
+            kinds = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
+            with torch.profiler.profile(activities=kinds) as told:
+                for batch in itertools.islice(ahead, profiled):
+                    step(batch)
+                sync(task.device)
+            for order in ("self_cpu_time_total", "self_cuda_time_total"):
+                print(told.key_averages().table(sort_by=order, row_limit=25, max_name_column_width=60))
     captured = sorted(itertools.chain.from_iterable(graphs.captured for graphs in task.graphs))
     return {
         "states_per_s": round(states / seconds),
         "pieces_a_state": round(pieces / states, 1),
-        "ms_a_step": round(1e3 * seconds / steps, 1),
+        "ms_a_step": round(1e3 * seconds / done, 1),
         "first_steps_s": round(ready, 1),
         "gpu_percent": round(sum(used) / len(used)) if used else None,
         "captured": captured,
@@ -95,12 +110,13 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], dest="changes")
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--warm", type=int, default=20)
+    parser.add_argument("--profile", type=int, default=0, help="steps whose time is told by operation")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     args = parser.parse_args()
     for way in args.ways:
         settings = read_recipe(args.recipe, dict(map(parse_override, args.changes)) | WAYS[way])
         assert isinstance(settings, RiseSettings)
-        print(json.dumps({"way": way} | measure(settings, args.steps, args.warm)), flush=True)
+        print(json.dumps({"way": way} | measure(settings, args.steps, args.warm, args.profile)), flush=True)
         gc.collect()
 
 

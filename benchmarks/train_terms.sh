@@ -8,7 +8,7 @@
 # report's plan: ablation-rise-1 to -3, ablation-mld-1 .., ablation-dps-1 .., trans++, trans++-2, trans++-3, qgdiv ..
 # What is done is skipped, and a run that was cut short goes on where it stopped. One that fails does not stop the others.
 #
-# JOBS is how many train at once (1), SYSTEMS the recipes (ablation-rise ablation-mld ablation-dps trans++ qgdiv), SEEDS
+# JOBS is how many train at once (1; several share a GPU best under MPS, which is started where it is installed), SYSTEMS the recipes (ablation-rise ablation-mld ablation-dps trans++ qgdiv), SEEDS
 # the seeds (1 2 3), SETS the sets. Needs what benchmarks/train_baselines.sh needs, less the language model. To save a
 # run's outputs for the report: riseq predict --system SYSTEM --model OUT/NAME/best --take OUT/NAME/pred
 #     --first-turns asked --made-by "benchmarks/train_terms.sh OUT" --into benchmarks/predictions/NAME
@@ -32,6 +32,13 @@ run() {
         >"$folder/pred/scores.part"
     mv "$folder/pred/scores.part" "$folder/pred/scores.jsonl"
 }
+
+if [ "${JOBS:-1}" -gt 1 ] && command -v nvidia-cuda-mps-control >/dev/null; then
+    export CUDA_MPS_PIPE_DIRECTORY=${CUDA_MPS_PIPE_DIRECTORY:-/tmp/riseq-mps} PYTORCH_ALLOC_CONF=expandable_segments:True
+    export CUDA_MPS_LOG_DIRECTORY=$CUDA_MPS_PIPE_DIRECTORY
+    mkdir -p "$CUDA_MPS_PIPE_DIRECTORY"
+    nvidia-cuda-mps-control -d || true # it may run already
+fi
 
 names=()
 for recipe in ${SYSTEMS:-ablation-rise ablation-mld ablation-dps trans++ qgdiv}; do

@@ -1,0 +1,31 @@
+"""The benchmark of training runs, tells a rate for each way it is asked for, and what the time goes into."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import bench_training
+from tiny_world import write_world
+
+
+def test_it_tells_the_rate_of_each_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], root: Path
+) -> None:
+    world = write_world(tmp_path)
+    data = f"[{world / 'pairs.qa.jsonl'}]"
+    changes = {"backbone": world / "bert", "train": data, "dev": data, "decoder_layers": 1, "min_count": 1, "batch": 8}
+    changes |= {"device": "cpu", "workers": 1}
+    settings = [part for name, value in changes.items() for part in ("--set", f"{name}={value}")]
+    recipe = str(root / "recipes" / "ablation-rise.yaml")
+    flags = ["--steps", "3", "--warm", "1", "--profile", "1", "--ways", "eager", "graphs"]
+    monkeypatch.setattr(sys, "argv", ["bench", recipe, *settings, *flags])
+    bench_training.main()
+    printed = capsys.readouterr().out
+    told = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+    assert [one["way"] for one in told] == ["eager", "graphs"]
+    assert all(one["states_per_s"] > 0 and one["captured"] == [] for one in told)  # there is no GPU to capture on
+    assert "aten::linear" in printed
