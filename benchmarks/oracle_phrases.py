@@ -1,0 +1,140 @@
+"""What edits can say on the way back, from the conversational question to the self-contained one: one line of JSON each.
+
+Pairs are read backwards and aligned as -MLD has them. A needed phrase is said by the vocabulary, or by a span that is copied from what is
+read, or by such a span in a template ("of {}", "the {} 's"). Printed for each set and each way of saying: the share of
+the phrases, of the pairs that are reached exactly in one pass, and the BLEU-4 with the edits that cannot be said left out.
+
+    python benchmarks/oracle_phrases.py --pieces weights/gte/tokenizer.json --templates 50 --templates 200
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
+from riseq.core.levenshtein import gold_edits
+from riseq.core.phrases import Phrase, PhraseVocabulary
+from riseq.core.templates import Template, TemplateVocabulary, find_splits
+from riseq.metrics.behaviour import load_cases
+from riseq.metrics.scores import score
+from riseq.model.inputs import ContextWindow, encode_context, shown_words
+from riseq.text.pieces import Pieces
+from riseq.text.words import forms
+from riseq.types import Example, InputError
+
+Says = Callable[["Pair", Phrase], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A pair with its gold edits, and the spans that can be copied."""
+
+    example: Example
+    source: list[str]
+    edits: list[Edit]
+    spans: frozenset[Phrase]
+
+    @property
+    def phrases(self) -> list[Phrase]:
+        """The phrases that the edits need."""
+        return [edit.phrase for edit in self.edits if edit.phrase]
+
+
+def read_pairs(name: str, pieces: Pieces, window: ContextWindow, copies: int, limit: int | None) -> list[Pair]:
+    """Return the pairs of a set, which its name says to read backwards."""
+    found = []
+    for example in (case.example for case in load_cases(name)[:limit]):
+        source, target = forms(example.question), forms(example.target or "")
+        shown = shown_words(pieces, example.context, encode_context(pieces, example.context, window))
+        spans = frozenset(
+            tuple(row[at : at + n]) for row in (*shown, source) for n in range(1, copies + 1) for at in range(len(row) + 1 - n)
+        )
+        found.append(Pair(example, source, gold_edits([MARKER, *source], [MARKER, *target]), spans))
+    return found
+
+
+def leave_out(pair: Pair, says: Says) -> str:
+    """Return what the edits make of the source, less those whose phrase cannot be said."""
+    edits, left = [], False
+    for edit in pair.edits:
+        if edit.phrase or edit.op is not Op.SUBSTITUTE:  # not within a run
+            left = bool(edit.phrase) and not says(pair, edit.phrase)
+        edits.append(KEEP if left else edit)
+    return " ".join(apply([MARKER, *pair.source], edits)[1:])
+
+
+def measure(pairs: Sequence[Pair], says: Says) -> dict[str, float]:
+    """Return the shares of phrases and pairs, in percent, and the oracle's scores."""
+    said = [[says(pair, phrase) for phrase in pair.phrases] for pair in pairs]
+    scores = score([leave_out(pair, says) for pair in pairs], [pair.example.target or "" for pair in pairs])
+    shares = sum(map(sum, said)) / max(1, sum(map(len, said))), sum(map(all, said)) / len(pairs)
+    rounded = (round(value, 2) for value in (*(100 * share for share in shares), scores.bleu4, scores.rougeL))
+    return dict(zip(("phrases", "pairs", "bleu4", "rougeL"), rounded, strict=True))
+
+
+def ways_of_saying(
+    vocabulary: PhraseVocabulary, templates: TemplateVocabulary, sizes: Sequence[int]
+) -> Iterator[tuple[str, Says]]:
+    """Yield what can be said, from least to most."""
+    yield "nothing", lambda _pair, _phrase: False
+    yield f"{len(vocabulary)} phrases", lambda _pair, phrase: phrase in vocabulary
+    yield "copied alone", lambda pair, phrase: phrase in pair.spans
+    yield "+ copied", lambda pair, phrase: phrase in vocabulary or phrase in pair.spans
+
+    def fits(allowed: frozenset[Template], pair: Pair, phrase: Phrase) -> bool:
+        return any(template in allowed and middle in pair.spans for template, middle in find_splits(phrase))
+
+    for size in sizes:
+        allowed = frozenset(templates.templates[: size + 1])
+        yield (
+            f"+ copied in {len(allowed) - 1} templates",
+            lambda pair, phrase, allowed=allowed: phrase in vocabulary or fits(allowed, pair, phrase),
+        )
+    yield "+ copied in any", lambda pair, phrase: phrase in vocabulary or any(m in pair.spans for _, m in find_splits(phrase))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the shares and return the exit code: 2 for a user's mistake, told in one line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--learn", nargs="+", default=["canard/train.keywords.qa", "data/everyday/dialogues.jsonl"])
+    parser.add_argument("--data", nargs="+", default=["canard/train.answers.qa", "canard/dev.qa", "everyday/suite"])
+    parser.add_argument("--pieces", type=Path, default=Path("weights/gte/tokenizer.json"), help="a vocabulary of pieces")
+    parser.add_argument("--phrases", type=int, default=3461, help="phrases of the vocabulary")
+    parser.add_argument("--min-count", type=int, default=2, help="how often a phrase must occur")
+    parser.add_argument("--copies", type=int, default=8, help="the longest copied span, in words")
+    parser.add_argument("--templates", type=int, action="append", help="how many templates; repeat for more")
+    parser.add_argument("--context-pieces", type=int, default=224, help="how much of a dialogue is read")
+    parser.add_argument("--limit", type=int, help="only the first rows of each set")
+    parser.add_argument("--show", type=int, default=0, help="also print this many of the templates")
+    asked = parser.parse_args(arguments)
+    window = ContextWindow(None, None, asked.context_pieces)
+    try:
+        pieces = Pieces.load(asked.pieces)
+        read = {
+            name: read_pairs(f"{name}+resolve", pieces, window, asked.copies, asked.limit)
+            for name in dict.fromkeys([*asked.learn, *asked.data])
+        }
+    except InputError as error:
+        print(f"oracle_phrases: {error}", file=sys.stderr)
+        return 2
+    learnt = [pair for name in asked.learn for pair in read[name]]
+    words = [([MARKER, *pair.source], [MARKER, *forms(pair.example.target or "")]) for pair in learnt]
+    vocabulary = PhraseVocabulary.from_pairs(words, asked.phrases, asked.min_count)
+    needed = ((phrase, pair.spans) for pair in learnt for phrase in pair.phrases if phrase not in vocabulary)
+    sizes = asked.templates or [50, 200]
+    templates = TemplateVocabulary.from_phrases(needed, max(sizes))
+    if asked.show:
+        print(json.dumps({"templates": templates.to_lines()[: asked.show]}), flush=True)
+    for name in asked.data:
+        for way, says in ways_of_saying(vocabulary, templates, sizes):
+            print(json.dumps({"data": name, "n": len(read[name]), "says": way, **measure(read[name], says)}), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
