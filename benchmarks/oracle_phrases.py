@@ -52,7 +52,10 @@ def read_pairs(name: str, pieces: Pieces, window: ContextWindow, copies: int, li
         source, target = forms(example.question), forms(example.target or "")
         shown = shown_words(pieces, example.context, encode_context(pieces, example.context, window))
         spans = frozenset(
-            tuple(row[at : at + n]) for row in (*shown, source) for n in range(1, copies + 1) for at in range(len(row) + 1 - n)
+            tuple(row[at : at + n])
+            for row in (*shown, source)
+            for n in range(1, copies + 1)
+            for at in range(len(row) + 1 - n)
         )
         found.append(Pair(example, source, gold_edits([MARKER, *source], [MARKER, *target]), spans))
     return found
@@ -95,7 +98,10 @@ def ways_of_saying(
             f"+ copied in {len(allowed) - 1} templates",
             lambda pair, phrase, allowed=allowed: phrase in vocabulary or fits(allowed, pair, phrase),
         )
-    yield "+ copied in any", lambda pair, phrase: phrase in vocabulary or any(m in pair.spans for _, m in find_splits(phrase))
+    yield (
+        "+ copied in any",
+        lambda pair, phrase: phrase in vocabulary or any(m in pair.spans for _, m in find_splits(phrase)),
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -103,7 +109,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--learn", nargs="+", default=["canard/train.keywords.qa", "data/everyday/dialogues.jsonl"])
     parser.add_argument("--data", nargs="+", default=["canard/train.answers.qa", "canard/dev.qa", "everyday/suite"])
-    parser.add_argument("--pieces", type=Path, default=Path("weights/gte/tokenizer.json"), help="a vocabulary of pieces")
+    parser.add_argument(
+        "--pieces", type=Path, default=Path("weights/gte/tokenizer.json"), help="a vocabulary of pieces"
+    )
     parser.add_argument("--phrases", type=int, default=3461, help="phrases of the vocabulary")
     parser.add_argument("--min-count", type=int, default=2, help="how often a phrase must occur")
     parser.add_argument("--copies", type=int, default=8, help="the longest copied span, in words")
@@ -132,7 +140,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(json.dumps({"templates": templates.to_lines()[: asked.show]}), flush=True)
     for name in asked.data:
         for way, says in ways_of_saying(vocabulary, templates, sizes):
-            print(json.dumps({"data": name, "n": len(read[name]), "says": way, **measure(read[name], says)}), flush=True)
+            print(
+                json.dumps({"data": name, "n": len(read[name]), "says": way, **measure(read[name], says)}), flush=True
+            )
     return 0
 
 

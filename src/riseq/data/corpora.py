@@ -194,6 +194,16 @@ def read_everyday(path: str | Path) -> Iterator[Example]:
                 raise InputError(f"{name_source(path)}, line {number}: no everyday dialogue ({error!r})") from error
 
 
+def read_small_talk(path: str | Path) -> Iterator[str]:
+    """Yield what people say that is no question, or not English: the ``text`` of each line at ``path``."""
+    with open_source(path) as file:
+        for number, line in enumerate(read_lines(file, name_source(path)), 1):
+            row = json.loads(line) if line.strip() else {}
+            if not isinstance(row, dict) or not isinstance(row.get("text"), str) or not row["text"].strip():
+                raise InputError(f"{name_source(path)}, line {number}: expected an object with a text")
+            yield row["text"]
+
+
 def _read_dialogue(dialogue: Mapping[str, Any]) -> Iterator[Example]:
     context: list[str] = []
     for number, turn in enumerate(dialogue["turns"]):

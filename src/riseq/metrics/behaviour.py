@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from riseq.data.corpora import read_everyday
-from riseq.data.dataset import complete_pair, locate_dataset, read_dataset, reverse_pair
+from riseq.data.dataset import complete_pair, load_dataset, locate_dataset, read_dataset, reverse_pair
 from riseq.data.rows import BadRow, FieldError, OnBad, Record, sift, take_texts
 from riseq.data.tables import read_outcomes
 from riseq.files import STDIN, name_source, open_source
@@ -62,6 +62,18 @@ def load_cases(name: str | Path, *, on_bad: OnBad | None = None) -> list[Case]:
         rows = read_outcomes(path)
         return list(sift((_read_case(row, name_source(path)) for row in rows), on_bad))
     return [Case(one, (one.target or "",)) for one in read_dataset(path, on_bad=on_bad, need_target=True)]
+
+
+def is_backwards(name: str | Path) -> bool:
+    """Return whether the name of a set says that its questions are resolved."""
+    return str(name).endswith((RESOLVE_SUFFIX, COMPLETE_SUFFIX))
+
+
+def load_scored(name: str, *, need_target: bool = False) -> list[Example]:
+    """Return the examples of a set that outputs are scored on, backwards where its name says so."""
+    if is_backwards(name):
+        return [case.example for case in load_cases(name)]
+    return load_dataset(name, need_target=need_target)
 
 
 def _read_case(outcome: Record | BadRow, file: str) -> Case | BadRow:

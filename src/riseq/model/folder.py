@@ -7,7 +7,7 @@ JSON, phrases, a vocabulary and a card.
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -166,3 +166,10 @@ def read_window(facts: Mapping[str, Any]) -> ContextWindow:
     if not isinstance(settings, dict) or "utterance_pieces" not in settings:
         return ContextWindow()  # models before whole dialogues were read
     return ContextWindow(settings["utterance_pieces"], settings["utterances"])
+
+
+def read_training_window(facts: Mapping[str, Any]) -> ContextWindow:
+    """Return the very window that a model was trained with, its most pieces of a dialogue among it."""
+    settings = facts.get("settings")
+    most = settings.get("context_pieces") if isinstance(settings, dict) else None
+    return replace(read_window(facts), pieces=most)

@@ -13,6 +13,7 @@ from riseq.core.edits import MARKER
 from riseq.core.packed import Interner, Packed, pack
 from riseq.core.phrases import PhraseVocabulary
 from riseq.data.dataset import load_dataset
+from riseq.metrics.behaviour import load_scored
 from riseq.model.inputs import PAPER_WINDOW, Condition, ContextWindow, encode_context, shown_words, take_ragged
 from riseq.text.pieces import Pieces
 from riseq.text.words import forms
@@ -119,7 +120,7 @@ def load_corpus(
 ) -> Corpus:
     """Return the set called ``name``; one that ends in ``+grounded`` is asked with the grounded condition."""
     condition = Condition.GROUNDED if name.endswith(GROUNDED_SUFFIX) else Condition.UNKNOWN
-    examples = load_dataset(name.removesuffix(GROUNDED_SUFFIX))[:limit]
+    examples = load_scored(name.removesuffix(GROUNDED_SUFFIX))[:limit]
     return build_corpus([(example, condition) for example in examples], interner, pieces, None, window, copied)
 
 

@@ -25,7 +25,17 @@ from riseq.model.network import NetworkConfig, RiseNetwork, pick_device
 from riseq.text.pieces import Pieces
 from riseq.train import actions
 from riseq.train.actions import Actions, Floats, Index, Seeds
-from riseq.train.corpus import MAX_WORDS, Lexicon, StatePool, States, build_corpus, cut_batches, load_corpus, take_rows
+from riseq.train.corpus import (
+    MAX_WORDS,
+    Lexicon,
+    StatePool,
+    States,
+    build_corpus,
+    cut_batches,
+    load_corpus,
+    split_pair,
+    take_rows,
+)
 from riseq.train.graphs import GraphedEncoder, compile_layers
 from riseq.train.mixture import gather_pairs
 from riseq.train.policy import Policy, load_ensemble, pad_width, predict_passes
@@ -45,7 +55,7 @@ class RiseTask:
 
     settings_class: ClassVar[type[TrainSettings]] = RiseSettings
     title = "A riseq model"
-    about = "Makes self-contained questions conversational by editing them (RISE, ACL 2021)."
+    about: str = "Makes self-contained questions conversational by editing them (RISE, ACL 2021)."
 
     def __init__(self, settings: RiseSettings, processes: Processes) -> None:
         """Load the data, the network and its teachers, the same for the same settings."""
@@ -53,8 +63,11 @@ class RiseTask:
             raise InputError(f"workers: {settings.workers}, but there are {most} cores to sample on")
         self.settings, self.processes = settings, processes
         self.made_from = f"Encoder: `{settings.backbone}`; method `{settings.method}`, sampler `{settings.sampler}`"
+        if settings.direction == "resolve":
+            self.about = "Makes conversational questions self-contained by editing them (RISE, ACL 2021, backwards)."
         torch.manual_seed(settings.seed)
-        pairs, phrases = gather_pairs(settings, make_rng(settings.seed, Stream.DATA))
+        pairs, came = gather_pairs(settings, make_rng(settings.seed, Stream.DATA))
+        phrases = PhraseVocabulary.from_pairs(map(split_pair, came), settings.phrases, settings.min_count)
         self.network, pieces, phrases = _make_network(settings, phrases)
         interner = Interner(word for phrase in phrases for word in phrase)
         window = ContextWindow(settings.utterance_pieces, settings.utterances, settings.context_pieces)
