@@ -19,8 +19,8 @@ from riseq.baselines.language_model import LanguageModel
 from riseq.metrics.behaviour import load_scored
 from riseq.model.backbone import load_backbone, start_decoder
 from riseq.model.folder import read_training_window
-from riseq.model.network import pick_device
 from riseq.model.inputs import UTTERANCE_PIECES, UTTERANCES
+from riseq.model.network import pick_device
 from riseq.text.pieces import Pieces
 from riseq.train.corpus import MAX_WORDS, cut_batches, split_pair
 from riseq.train.graphs import compile_layers
