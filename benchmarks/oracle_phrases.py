@@ -1,10 +1,11 @@
-"""What edits can say on the way back, from the conversational question to the self-contained one: one line of JSON each.
+"""What edits can say on the way back, from the conversational question to the self-contained one, as JSON Lines.
 
-Pairs are read backwards and aligned as -MLD has them. A needed phrase is said by the vocabulary, or by a span that is copied from what is
-read, or by such a span in a template ("of {}", "the {} 's"). Printed for each set and each way of saying: the share of
-the phrases, of the pairs that are reached exactly in one pass, and the BLEU-4 with the edits that cannot be said left out.
+Pairs are read backwards and aligned as -MLD has them. A needed phrase is said by the vocabulary, by a span that is
+copied from what is read, or by such a span in a template ("of {}", "the {} 's"). Printed for each set and each way of
+saying: the share of the phrases, of the pairs that one pass reaches exactly, and the scores with the edits left out
+that cannot be said. With --passes also the scores where such an edit says the longest part that it can, pass by pass.
 
-    python benchmarks/oracle_phrases.py --pieces weights/gte/tokenizer.json --templates 50 --templates 200
+    python benchmarks/oracle_phrases.py --pieces weights/gte/tokenizer.json --templates 50 --templates 200 --passes 3
 """
 
 from __future__ import annotations
@@ -71,6 +72,36 @@ def leave_out(pair: Pair, says: Says) -> str:
     return " ".join(apply([MARKER, *pair.source], edits)[1:])
 
 
+def say_parts(pair: Pair, says: Says, passes: int) -> str:
+    """Return what the question becomes where an edit that cannot be said says the longest part of it that can be."""
+    words, target = [MARKER, *pair.source], [MARKER, *forms(pair.example.target or "")]
+    for _ in range(passes):
+        edits, left = [], False
+        for edit in gold_edits(words, target):
+            if edit.phrase or edit.op is not Op.SUBSTITUTE:
+                part = find_part(pair, edit.phrase, says)
+                left = bool(edit.phrase) and not part
+                edit = Edit(edit.op, part)
+            edits.append(KEEP if left else edit)
+        words = apply(words, edits)
+    return " ".join(words[1:])
+
+
+def find_part(pair: Pair, phrase: Phrase, says: Says) -> Phrase:
+    """Return the longest part of ``phrase`` that can be said, the leftmost of several; nothing where none can."""
+    for count in range(len(phrase), 0, -1):
+        for at in range(len(phrase) - count + 1):
+            if says(pair, phrase[at : at + count]):
+                return phrase[at : at + count]
+    return ()
+
+
+def measure_parts(pairs: Sequence[Pair], says: Says, passes: int) -> dict[str, float]:
+    """Return the scores of what is said in parts."""
+    scores = score([say_parts(pair, says, passes) for pair in pairs], [pair.example.target or "" for pair in pairs])
+    return {"bleu4": round(scores.bleu4, 2), "rougeL": round(scores.rougeL, 2), "exact": round(scores.exact, 2)}
+
+
 def measure(pairs: Sequence[Pair], says: Says) -> dict[str, float]:
     """Return the shares of phrases and pairs, in percent, and the oracle's scores."""
     said = [[says(pair, phrase) for phrase in pair.phrases] for pair in pairs]
@@ -117,6 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--copies", type=int, default=8, help="the longest copied span, in words")
     parser.add_argument("--templates", type=int, action="append", help="how many templates; repeat for more")
     parser.add_argument("--context-pieces", type=int, default=224, help="how much of a dialogue is read")
+    parser.add_argument("--passes", type=int, default=0, help="also say phrases in parts, in up to so many passes")
     parser.add_argument("--limit", type=int, help="only the first rows of each set")
     parser.add_argument("--show", type=int, default=0, help="also print this many of the templates")
     asked = parser.parse_args(arguments)
@@ -139,10 +171,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if asked.show:
         print(json.dumps({"templates": templates.to_lines()[: asked.show]}), flush=True)
     for name in asked.data:
+        pairs = read[name]
         for way, says in ways_of_saying(vocabulary, templates, sizes):
-            print(
-                json.dumps({"data": name, "n": len(read[name]), "says": way, **measure(read[name], says)}), flush=True
-            )
+            print(json.dumps({"data": name, "n": len(pairs), "says": way, **measure(pairs, says)}), flush=True)
+            for passes in range(1, asked.passes + 1) if way.startswith("+") else ():
+                said = f"{way}, in parts, {passes} passes"
+                print(json.dumps({"data": name, "says": said, **measure_parts(pairs, says, passes)}), flush=True)
     return 0
 
 

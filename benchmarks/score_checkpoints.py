@@ -56,7 +56,7 @@ def score_passes(
     window = read_training_window(first.facts)
     copied = first.network.config.copies > 0
     corpora = {name: load_corpus(name, interner, first.pieces, window, copied=copied) for name in names}
-    lexicon = Lexicon(interner, first.pieces, first.phrases)
+    lexicon = Lexicon(interner, first.pieces, first.phrases, first.templates)
     chosen = pick_device(device)
     network = first.network.to(chosen) if len(models) == 1 else load_ensemble(models, lexicon, chosen)
     policy = Policy.build(network, lexicon, chosen)

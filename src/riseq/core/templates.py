@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
 from riseq.core.phrases import Phrase
@@ -30,7 +30,7 @@ class TemplateVocabulary:
 
     @classmethod
     def from_phrases(
-        cls, phrases: Iterable[tuple[Phrase, Collection[Phrase]]], size: int, min_count: int = 2
+        cls, phrases: Iterable[tuple[Phrase, Container[Phrase]]], size: int, min_count: int = 2
     ) -> TemplateVocabulary:
         """Return the ``size`` most frequent templates of ``phrases``, each with the spans that can be copied there.
 

@@ -20,8 +20,8 @@ class CopyBatch:
     """The words of a batch's rows in the order of their pieces, packed; padded arrays are made of them on demand."""
 
     copyable: Copyable
-    same: NDArray[np.int32]
-    """The id that stands for each span's words (``riseq.core.copies.find_same``)."""
+    same: NDArray[np.int32] | None
+    """The id that stands for each span's words (``riseq.core.copies.find_same``); None where there are templates."""
     piece_counts: IntArray
     """How many pieces each word has."""
     phrases: int
@@ -43,8 +43,10 @@ class CopyBatch:
         return self._pad(self.copyable.room)
 
     @property
-    def same_BK(self) -> NDArray[np.int32]:
-        """The id that stands for each span's words, its own where it cannot be copied."""
+    def same_BK(self) -> NDArray[np.int32] | None:
+        """The id that stands for each span's words, its own where it cannot be copied; None with templates."""
+        if self.same is None:
+            return None
         words, longest = self.copyable.words, self.copyable.longest
         width = int(words.lengths.max(initial=0))
         own = self.phrases + np.arange(width * longest, dtype=np.int32).reshape(1, width, longest)
@@ -53,16 +55,24 @@ class CopyBatch:
         return same.reshape(len(words), -1)
 
     def draw(self, rows_N: IntArray, rng: np.random.Generator) -> IntArray:
-        """Return a phrase for each row, every one of the vocabulary and every span of the row as likely as another."""
-        words, longest = self.copyable.words, self.copyable.longest
+        """Return a phrase for each row, every one of the vocabulary and every span of the row as likely as another.
+
+        With templates every span in every template is, and another id may stand for the same words.
+        """
+        words, longest, templates = self.copyable.words, self.copyable.longest, len(self.copyable.templates)
         ends = np.cumsum(self.copyable.room)
         before = np.concatenate([[0], ends])
         spans_N = before[words.offsets[rows_N + 1]] - before[words.offsets[rows_N]]
-        drawn_N: IntArray = rng.integers(0, self.phrases + spans_N)
+        drawn_N: IntArray = rng.integers(0, self.phrases + spans_N * templates)
         copied = np.flatnonzero(drawn_N >= self.phrases)
-        number = before[words.offsets[rows_N[copied]]] + drawn_N[copied] - self.phrases
+        begin = words.offsets[rows_N[copied]]
+        span, template = np.divmod(drawn_N[copied] - self.phrases, templates)
+        number = before[begin] + span
         at = np.searchsorted(ends, number, side="right")
-        drawn_N[copied] = self.same.reshape(-1)[at * longest + number - before[at]]
+        if self.same is None:
+            drawn_N[copied] = self.phrases + ((at - begin) * longest + number - before[at]) * templates + template
+        else:
+            drawn_N[copied] = self.same.reshape(-1)[at * longest + number - before[at]]
         return drawn_N
 
     def _count_before(self) -> IntArray:

@@ -28,6 +28,8 @@ class Layout:
     config: str = "config.json"
     phrases: str = "phrases.txt"
     vocabulary: str = "vocab.txt"
+    templates: str = "templates.txt"
+    """Of a model whose copied phrases stand in templates."""
     card: str = "README.md"
     weights: str = "network.safetensors"
     """A checkpoint's network."""

@@ -88,6 +88,8 @@ class RiseSettings(TrainSettings):
     beside: bool = False  # later passes are shown the question as it was asked beside what it has become
     stops: bool = False  # a head decides whether a pass is taken; it learns in the epochs of minimum risk
     copies: int = 0  # the longest phrase, in words, that can be copied from what is read; 0: none
+    templates: int = 0  # how many templates, such as "of {}", a copied phrase can stand in; 0: none
+    parts: bool = False  # a phrase that cannot be said is learnt in parts, the longest first, the rest in later passes
     phrases: int = 3461  # size of the phrase vocabulary
     min_count: int = 2  # a phrase must occur this often in the training pairs
     # The data
@@ -131,6 +133,8 @@ class RiseSettings(TrainSettings):
             raise InputError("stops: a head that decides learns in risk_epochs; expected 1 or more of them")
         if self.copies < 0:
             raise InputError("copies is 0 or more")
+        if self.templates < 0 or (self.templates and not self.copies and self.start is None):
+            raise InputError("templates is 0 or more; they stand around what copies lets be copied")
         if self.copies and self.teachers:
             raise InputError("copies: teachers have no copied phrases to teach; expected one of the two")
 
