@@ -76,7 +76,8 @@ def read_config(folder: Path, fields: Mapping[str, type], **defaults: object) ->
 def read_phrases(path: Path) -> PhraseVocabulary:
     """Return the phrases in a file, one a line."""
     try:
-        return PhraseVocabulary.from_lines(path.read_text(encoding="utf-8").removesuffix("\n").split("\n"))
+        text = path.read_text(encoding="utf-8")
+        return PhraseVocabulary.from_lines(text.removesuffix("\n").split("\n") if text else [])
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text at byte {error.start}; expected phrases") from error
     except ValueError as error:
