@@ -13,8 +13,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
@@ -120,18 +121,17 @@ def ways_of_saying(
     yield "copied alone", lambda pair, phrase: phrase in pair.spans
     yield "+ copied", lambda pair, phrase: phrase in vocabulary or phrase in pair.spans
 
-    def fits(allowed: frozenset[Template], pair: Pair, phrase: Phrase) -> bool:
-        return any(template in allowed and middle in pair.spans for template, middle in find_splits(phrase))
-
     for size in sizes:
         allowed = frozenset(templates.templates[: size + 1])
-        yield (
-            f"+ copied in {len(allowed) - 1} templates",
-            lambda pair, phrase, allowed=allowed: phrase in vocabulary or fits(allowed, pair, phrase),
-        )
-    yield (
-        "+ copied in any",
-        lambda pair, phrase: phrase in vocabulary or any(m in pair.spans for _, m in find_splits(phrase)),
+        yield f"+ copied in {len(allowed) - 1} templates", partial(_fits, vocabulary, allowed)
+    yield "+ copied in any", partial(_fits, vocabulary, None)
+
+
+def _fits(vocabulary: PhraseVocabulary, allowed: Container[Template] | None, pair: Pair, phrase: Phrase) -> bool:
+    """Return whether ``phrase`` is in the vocabulary, or a span of the pair in one of the templates."""
+    splits = find_splits(phrase)
+    return phrase in vocabulary or any(
+        middle in pair.spans and (allowed is None or template in allowed) for template, middle in splits
     )
 
 

@@ -24,19 +24,22 @@ from riseq.types import InputError
 words = st.integers(1, 3)
 rows = st.lists(st.lists(st.integers(0, 3), max_size=8).map(lambda row: [0, *row]), min_size=1, max_size=3)
 sides = st.lists(words, max_size=2).map(tuple)
-templates = st.lists(st.tuples(sides, sides).filter(lambda one: one != BARE), max_size=4, unique=True)
 Templates = list[tuple[tuple[int, ...], tuple[int, ...]]]
+NONE: Templates = [((), ())]
+templates = st.lists(st.tuples(sides, sides), max_size=4, unique=True).map(
+    lambda found: [one for one in found if one != BARE]
+)
 
 
 def make(lists: list[list[int]], longest: int, given_templates: Templates) -> Copyable:
-    every = [BARE, *given_templates]
+    every = [*NONE, *given_templates]
     packed = PackedTemplates(*(pack([one[side] for one in every]) for side in (0, 1)))
     return make_copyable(pack(lists), longest, packed)
 
 
 def say(row: list[int], longest: int, given_templates: Templates) -> dict[int, tuple[int, ...]]:
     """Return the words of every span of a row in every template, by number."""
-    every = [BARE, *given_templates]
+    every = [*NONE, *given_templates]
     found = {}
     for i in range(len(row)):
         for n in range(1, longest + 1):

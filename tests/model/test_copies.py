@@ -47,6 +47,7 @@ def make_batch(rows: list[list[int]], copies: int, piece_counts: list[int]) -> C
 
 def send(batch: CopyBatch) -> CopyInputs:
     first, last, room = (torch.from_numpy(array) for array in (batch.first_BC, batch.last_BC, batch.room_BC))
+    assert batch.same_BK is not None
     return CopyInputs(first, last, room, torch.from_numpy(batch.same_BK))
 
 
@@ -87,6 +88,34 @@ def test_scores_of_copied_spans_are_those_of_a_slow_loop(copies: int) -> None:
     torch.testing.assert_close(scores.exp().sum(-1), torch.ones(4))
 
 
+def test_a_span_in_a_template_has_the_sum_of_both_scores_in_one_softmax() -> None:
+    made = make_copier(2)
+    network = RiseNetwork(replace(made.network.config, templates=3), made.network.cls_id).eval()
+    network.load_state_dict({**network.state_dict(), **made.network.state_dict()})
+    with torch.no_grad():
+        for head in (network.copy_queries, network.template_head):
+            assert head is not None
+            head.weight.normal_(std=0.3)
+            head.bias.normal_()
+        inputs, words = make_inputs(), send(make_batch(ROWS, 2, [1, 1, 3, 2, 1]))
+        states = network.encode(inputs)
+        seen: list[Tensor] = []
+        network.phrase_head.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+        scores = network.score_phrases(inputs, states, SPANS, words)
+        assert network.template_head is not None
+        templates = torch.cat([torch.zeros(4, 1), network.template_head(seen[0])], 1)
+        copied = network._score_copies(seen[0], states[SPANS.row_N], words, SPANS.row_N)
+        every = (copied[:, :, None] + templates[:, None, :]).flatten(1)
+        slow = torch.cat([network.phrase_head(seen[0]), every], 1).log_softmax(-1)
+    vocabulary, spans = len(PHRASES), 8 * 2
+    assert scores.shape == (4, vocabulary + spans + 4)
+    found = scores[:, vocabulary : vocabulary + spans, None] + scores[:, None, vocabulary + spans :]
+    wanted = slow[:, vocabulary:].view(4, spans, 4)
+    possible = wanted > -1e3
+    torch.testing.assert_close(scores[:, :vocabulary], slow[:, :vocabulary], atol=1e-4, rtol=1e-5)
+    torch.testing.assert_close(found[possible], wanted[possible], atol=1e-4, rtol=1e-5)
+
+
 def test_a_model_that_begins_to_copy_says_what_it_said() -> None:
     inputs, plain, copier = make_inputs(), make_checkpoint().network, make_copier(3).network
     with torch.no_grad():
@@ -102,6 +131,7 @@ def test_a_model_that_begins_to_copy_says_what_it_said() -> None:
 @pytest.mark.parametrize("scale", [1.0, 60.0])
 def test_equal_words_share_one_column(scale: float) -> None:
     batch = make_batch(ROWS, 3, [1] * 5)
+    assert batch.same_BK is not None
     same_NK = torch.from_numpy(batch.same_BK)[[0, 0, 1, 2]]
     raw = torch.randn(4, 7 + 24, generator=torch.Generator().manual_seed(1), dtype=torch.float64) * scale
     raw.requires_grad_()
@@ -124,9 +154,11 @@ def test_a_random_phrase_is_any_as_often_as_another() -> None:
     batch = make_batch(ROWS, 2, [1] * 5)
     rows = np.repeat([0, 2], 20_000)
     drawn = batch.draw(rows, np.random.default_rng(0))
+    same_BK = batch.same_BK
+    assert same_BK is not None
     for k, row in ((0, ROWS[0]), (2, ROWS[2])):
         cuts = [(i, n) for i in range(len(row)) for n in (1, 2) if i + n <= len(row) and 0 not in row[i : i + n]]
-        ids = [*range(7), *(batch.same_BK[k, i * 2 + n - 1] for i, n in cuts)]
+        ids = [*range(7), *(same_BK[k, i * 2 + n - 1] for i, n in cuts)]
         shares = np.bincount(drawn[rows == k], minlength=40) / 20_000
         np.testing.assert_allclose(shares, np.bincount(ids, minlength=40) / len(ids), atol=0.015)
 

@@ -131,9 +131,9 @@ class Policy:
         """Return the words that phrases can be copied from on the device; None where none are."""
         if (words := batch.copies) is None:
             return None
-        arrays = words.first_BC, words.last_BC, words.room_BC
+        first_BC, last_BC, room_BC = (self.put(array) for array in (words.first_BC, words.last_BC, words.room_BC))
         same_BK = words.same_BK
-        return CopyInputs(*(self.put(array) for array in arrays), None if same_BK is None else self.put(same_BK))
+        return CopyInputs(first_BC, last_BC, room_BC, None if same_BK is None else self.put(same_BK))
 
     def send_spans(self, spans: SpanBatch) -> Spans:
         """Return the spans on the device."""
