@@ -27,7 +27,7 @@ sides = st.lists(words, max_size=2).map(tuple)
 Templates = list[tuple[tuple[int, ...], tuple[int, ...]]]
 NONE: Templates = [((), ())]
 templates = st.lists(st.tuples(sides, sides), max_size=4, unique=True).map(
-    lambda found: [one for one in found if one != BARE]
+    lambda found: [one for one in found if any(one)]
 )
 
 
