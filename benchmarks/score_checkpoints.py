@@ -10,6 +10,7 @@ With --system the model is a baseline's, and --out gets its predictions beside t
 
 --out has one JSON Lines file a set. A set with questions that have no dialogue before them is scored with those kept as
 they are; with --first-turns asked the outputs are the model's own, and both forms are scored (a baseline always is).
+A set called NAME+resolve is read backwards, NAME+complete has the self-contained questions, which stay.
 Needs what training needs, and nothing of riseq's other extras.
 """
 
@@ -23,8 +24,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from riseq.metrics.behaviour import is_backwards, load_scored
 from riseq.metrics.first_turns import FirstTurns, has_first_turns, keep_first_turns
-from riseq.metrics.scores import Scores, score
+from riseq.metrics.resolving import score_resolved
+from riseq.metrics.scores import score
 from riseq.types import Example, InputError
 
 
@@ -43,17 +46,17 @@ def score_passes(
     from riseq.core.packed import Interner
     from riseq.data.tables import write_rows
     from riseq.model.checkpoint import load_checkpoint
-    from riseq.model.folder import read_window
+    from riseq.model.folder import read_training_window
     from riseq.model.network import pick_device
     from riseq.train.corpus import Lexicon, load_corpus
     from riseq.train.policy import Policy, load_ensemble, predict_passes
 
     first = load_checkpoint(models[0])
     interner = Interner(word for phrase in first.phrases for word in phrase)
-    window = read_window(first.facts)
+    window = read_training_window(first.facts)
     copied = first.network.config.copies > 0
     corpora = {name: load_corpus(name, interner, first.pieces, window, copied=copied) for name in names}
-    lexicon = Lexicon(interner, first.pieces, first.phrases)
+    lexicon = Lexicon(interner, first.pieces, first.phrases, first.templates)
     chosen = pick_device(device)
     network = first.network.to(chosen) if len(models) == 1 else load_ensemble(models, lexicon, chosen)
     policy = Policy.build(network, lexicon, chosen)
@@ -63,27 +66,34 @@ def score_passes(
             rows = ({"id": e.id, "passes": list(texts)} for e, *texts in zip(corpus.examples, *predicted, strict=True))
             write_rows(out / f"{name.replace('/', '.')}.jsonl", rows)
         for number, outputs in enumerate(predicted, start=1):
-            for form, scores in score_forms(corpus.examples, outputs, first_turns).items():
-                yield {"data": name, "passes": number, "first_turns": form, **scores.as_dict()}
+            for form, scores in score_forms(name, corpus.examples, outputs, first_turns).items():
+                yield {"data": name, "passes": number, "first_turns": form, **scores}
 
 
-def score_forms(examples: Sequence[Example], texts: Sequence[str], made: FirstTurns) -> dict[FirstTurns, Scores]:
+def score_forms(
+    name: str, examples: Sequence[Example], texts: Sequence[str], made: FirstTurns
+) -> dict[FirstTurns, dict[str, float]]:
     """Return the scores with first turns kept and, where they were asked and there are some, as the model has them."""
     targets = [example.target or "" for example in examples]
-    scores: dict[FirstTurns, Scores] = {"kept": score(keep_first_turns(examples, texts), targets)}
-    return {**scores, "asked": score(texts, targets)} if made == "asked" and has_first_turns(examples) else scores
+    forms: dict[FirstTurns, Sequence[str]] = {"kept": keep_first_turns(examples, texts)}
+    if made == "asked" and has_first_turns(examples):
+        forms["asked"] = texts
+    found: dict[FirstTurns, dict[str, float]] = {form: score(of, targets).as_dict() for form, of in forms.items()}
+    if is_backwards(name.removesuffix("+grounded")):
+        for form, of in forms.items():
+            found[form] |= score_resolved([example.question for example in examples], of, targets).as_dict()
+    return found
 
 
 def score_baseline(system: str, model: str, names: Sequence[str], out: Path | None) -> Iterator[dict[str, Any]]:
     """Yield the scores of a baseline's model on each set, all sets by one loaded model."""
-    from riseq.data.dataset import load_dataset
     from riseq.data.rows import prediction_row
     from riseq.data.tables import write_rows
     from riseq.systems.registry import load_system
 
     loaded = load_system(system, model)
     for name in names:
-        examples = load_dataset(name, need_target=True)
+        examples = load_scored(name, need_target=True)
         began = time.perf_counter()
         results = list(loaded.simplify(examples))
         seconds = time.perf_counter() - began
@@ -91,8 +101,8 @@ def score_baseline(system: str, model: str, names: Sequence[str], out: Path | No
             rows = (prediction_row(example, result) for example, result in zip(examples, results, strict=True))
             write_rows(out / f"{name.strip('./').replace('/', '.').removesuffix('.jsonl')}.jsonl", rows)
         speed = {"questions_per_s": round(len(examples) / seconds, 1)}
-        for form, scores in score_forms(examples, [result.text for result in results], "asked").items():
-            yield {"system": system, "data": name, "first_turns": form, **scores.as_dict(), **speed}
+        for form, scores in score_forms(name, examples, [result.text for result in results], "asked").items():
+            yield {"system": system, "data": name, "first_turns": form, **scores, **speed}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -15,15 +15,20 @@ from typing import Any
 
 import pytest
 
+from riseq.baselines.encoder_decoder import EncoderDecoder
+from riseq.baselines.generation import LONGER, LONGER_RESOLVED, find_longer
+from riseq.baselines.language_model import LanguageModel
 from riseq.baselines.systems import QgDiv
-from riseq.baselines.tasks import BaselineSettings, EncoderDecoderTask
+from riseq.baselines.tasks import BaselineSettings, BaselineTask, EncoderDecoderTask
 from riseq.cli import main
 from riseq.data.dataset import load_dataset
+from riseq.model.folder import read_training_window
 from riseq.reproduce.predict import evaluate
 from riseq.systems.registry import load_system
 from riseq.train.loop import train
 from riseq.train.processes import Processes
 from riseq.train.settings import TrainSettings, make_settings, read_recipe
+from riseq.train.task import find_task
 from riseq.train.tracking import Tracker
 from riseq.types import Example, InputError
 from tiny_language_model import write_language_model
@@ -231,6 +236,28 @@ def test_the_recipe_trains_by_the_verb_and_predicts(
     assert json.loads(capsys.readouterr().out)["bleu4"] == pytest.approx(scores["bleu4"])
 
 
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_way_back_is_learnt_and_may_be_longer(system: str, make: Make, world: Path, tmp_path: Path) -> None:
+    data = f"{world / 'pairs.qa.jsonl'}+resolve"
+    mixed = {"direction": "resolve", "complete": 0.5, "first_turns": 0.2, "dev": [data], "epochs": 1}
+    settings = make(system, **mixed)
+    task = find_task(system)(settings, Processes())
+    assert isinstance(task, BaselineTask)
+    assert len(task.lengths) == 20 + 10 + 4
+    assert task.dev[data][0].question == "Did she win a prize?"
+    assert find_longer(task.model.facts) == LONGER_RESOLVED > LONGER
+    result = train(settings, tmp_path, tracker=Tracker(tmp_path, every=1))
+    assert {"term_f1", "unchanged", "exact"} <= set(result.scores[data])
+    loaded = LanguageModel.load(result.folder) if system == "querysim" else EncoderDecoder.load(result.folder)
+    assert find_longer(loaded.facts) == LONGER_RESOLVED, "also where it is loaded again"
+
+
+def test_a_baseline_reads_the_window_it_was_trained_with(make: Make) -> None:
+    task = EncoderDecoderTask(make("trans++", utterances=1, utterance_pieces=3), Processes())
+    assert all(len(source.ids) - source.question <= 3 + 3 for source in task.sources)
+    assert read_training_window(task.model.facts).utterances == 1
+
+
 def test_the_recipes_use_the_ablations_data() -> None:
     found = {system: asdict(read_recipe(RECIPES / f"{system}.yaml")) for system in SYSTEMS}
     for system, settings in found.items():
@@ -253,6 +280,8 @@ def test_the_recipes_use_the_ablations_data() -> None:
 def test_a_wrong_setting_is_refused(make: Make, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         make("trans++", **changes)
+    with pytest.raises(InputError, match="querysim reads the paper's window"):
+        make("querysim", utterances=None)
 
 
 def test_a_baseline_is_trained_by_one_process(make: Make) -> None:

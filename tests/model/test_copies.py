@@ -9,8 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from torch import Tensor
 
 from riseq.core.batch import index_phrases
@@ -21,7 +19,6 @@ from riseq.model.checkpoint import Checkpoint, load_checkpoint
 from riseq.model.copies import CopyBatch
 from riseq.model.export import export
 from riseq.model.folder import LAYOUT
-from riseq.model.inputs import ContextWindow, encode_context, shown_words
 from riseq.model.network import CopyInputs, Inputs, RiseNetwork, Spans, merge_copies
 from riseq.types import InputError
 from tiny_model import PHRASES, make_checkpoint, make_pieces, save_tiny
@@ -47,6 +44,7 @@ def make_batch(rows: list[list[int]], copies: int, piece_counts: list[int]) -> C
 
 def send(batch: CopyBatch) -> CopyInputs:
     first, last, room = (torch.from_numpy(array) for array in (batch.first_BC, batch.last_BC, batch.room_BC))
+    assert batch.same_BK is not None
     return CopyInputs(first, last, room, torch.from_numpy(batch.same_BK))
 
 
@@ -87,6 +85,34 @@ def test_scores_of_copied_spans_are_those_of_a_slow_loop(copies: int) -> None:
     torch.testing.assert_close(scores.exp().sum(-1), torch.ones(4))
 
 
+def test_a_span_in_a_template_has_the_sum_of_both_scores_in_one_softmax() -> None:
+    made = make_copier(2)
+    network = RiseNetwork(replace(made.network.config, templates=3), made.network.cls_id).eval()
+    network.load_state_dict({**network.state_dict(), **made.network.state_dict()})
+    with torch.no_grad():
+        for head in (network.copy_queries, network.template_head):
+            assert head is not None
+            head.weight.normal_(std=0.3)
+            head.bias.normal_()
+        inputs, words = make_inputs(), send(make_batch(ROWS, 2, [1, 1, 3, 2, 1]))
+        states = network.encode(inputs)
+        seen: list[Tensor] = []
+        network.phrase_head.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+        scores = network.score_phrases(inputs, states, SPANS, words)
+        assert network.template_head is not None
+        templates = torch.cat([torch.zeros(4, 1), network.template_head(seen[0])], 1)
+        copied = network._score_copies(seen[0], states[SPANS.row_N], words, SPANS.row_N)
+        every = (copied[:, :, None] + templates[:, None, :]).flatten(1)
+        slow = torch.cat([network.phrase_head(seen[0]), every], 1).log_softmax(-1)
+    vocabulary, spans = len(PHRASES), 8 * 2
+    assert scores.shape == (4, vocabulary + spans + 4)
+    found = scores[:, vocabulary : vocabulary + spans, None] + scores[:, None, vocabulary + spans :]
+    wanted = slow[:, vocabulary:].view(4, spans, 4)
+    possible = wanted > -1e3
+    torch.testing.assert_close(scores[:, :vocabulary], slow[:, :vocabulary], atol=1e-4, rtol=1e-5)
+    torch.testing.assert_close(found[possible], wanted[possible], atol=1e-4, rtol=1e-5)
+
+
 def test_a_model_that_begins_to_copy_says_what_it_said() -> None:
     inputs, plain, copier = make_inputs(), make_checkpoint().network, make_copier(3).network
     with torch.no_grad():
@@ -102,6 +128,7 @@ def test_a_model_that_begins_to_copy_says_what_it_said() -> None:
 @pytest.mark.parametrize("scale", [1.0, 60.0])
 def test_equal_words_share_one_column(scale: float) -> None:
     batch = make_batch(ROWS, 3, [1] * 5)
+    assert batch.same_BK is not None
     same_NK = torch.from_numpy(batch.same_BK)[[0, 0, 1, 2]]
     raw = torch.randn(4, 7 + 24, generator=torch.Generator().manual_seed(1), dtype=torch.float64) * scale
     raw.requires_grad_()
@@ -118,34 +145,6 @@ def test_equal_words_share_one_column(scale: float) -> None:
     assert raw.grad is not None
     assert raw.grad.isfinite().all()
     assert raw.grad.abs().sum(-1).min() > 0
-
-
-def test_a_random_phrase_is_any_as_often_as_another() -> None:
-    batch = make_batch(ROWS, 2, [1] * 5)
-    rows = np.repeat([0, 2], 20_000)
-    drawn = batch.draw(rows, np.random.default_rng(0))
-    for k, row in ((0, ROWS[0]), (2, ROWS[2])):
-        cuts = [(i, n) for i in range(len(row)) for n in (1, 2) if i + n <= len(row) and 0 not in row[i : i + n]]
-        ids = [*range(7), *(batch.same_BK[k, i * 2 + n - 1] for i, n in cuts)]
-        shares = np.bincount(drawn[rows == k], minlength=40) / 20_000
-        np.testing.assert_allclose(shares, np.bincount(ids, minlength=40) / len(ids), atol=0.015)
-
-
-utterances = st.lists(st.lists(st.sampled_from(["film", "band", "?", "zed", "hayes"]), max_size=9), max_size=5)
-
-
-@given(utterances, st.one_of(st.none(), st.integers(1, 60)), st.one_of(st.none(), st.integers(1, 12)))
-def test_the_words_that_are_shown_are_those_of_its_pieces(
-    context: list[list[str]], allowed: int | None, cut: int | None
-) -> None:
-    texts = [" ".join(words) for words in context]
-    encoded = encode_context(PIECES, texts, ContextWindow(cut, 3, allowed))
-    shown = shown_words(PIECES, texts, encoded)
-    assert [PIECES.cls_id, *PIECES.encode(shown[0])] + [
-        piece for words in shown[1:] for piece in (PIECES.sep_id, *PIECES.encode(words))
-    ] == encoded.ids
-    for words, whole in zip(shown[::-1], context[::-1], strict=False):
-        assert any(whole[at : at + len(words)] == words for at in range(len(whole) + 1))
 
 
 def test_an_older_checkpoint_copies_nothing(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from riseq.model.inputs import Condition
 from riseq.text.words import find_stems
 from riseq.train.mixture import choose_forms, find_condition, gather_pairs, mix_foreign, mix_unrelated
 from riseq.train.settings import RiseSettings
-from riseq.types import Example
+from riseq.types import Example, InputError
 
 ALIEN = Example("1", ("Who directed Alien?", "Ridley Scott."), "When was Alien released?", "When was it released?")
 NAIROBI = Example("2", ("Is Nairobi large?", "Very."), "How hot is Nairobi in July?", "How hot is it?")
@@ -79,10 +79,40 @@ def test_the_mixture_tells_the_truth_once_and_nothing_once(
     assert {condition for _, condition in plain} == {Condition.UNKNOWN}
     everyday = (str(root / "data" / "everyday" / "dialogues.jsonl"),)
     settings = make_settings(grounded=True, everyday=everyday, everyday_copies=2, limit=40)
-    pairs, phrases = gather_pairs(settings, np.random.default_rng(1))
+    pairs, came = gather_pairs(settings, np.random.default_rng(1))
     told = [(example, condition) for example, condition in pairs if condition is not Condition.UNKNOWN]
     untold = [example for example, condition in pairs if condition is Condition.UNKNOWN]
     assert [example for example, _ in told[: len(untold)]] == untold
     assert all(condition is find_condition(example) for example, condition in told[: len(untold)])
     assert {condition for _, condition in told[len(untold) :]} == {Condition.GROUNDED}
-    assert ("it",) in phrases.phrases
+    assert any("it" in (example.target or "") for example in came)
+
+
+def test_the_way_back_turns_every_pair_round(make_settings: Callable[..., RiseSettings], root: Path) -> None:
+    folder = root / "data" / "everyday"
+    shares = {"complete": 0.5, "first_turns": 0.5, "unrelated": 0.5, "small_talk_share": 0.5, "everyday_copies": 1}
+    files = {"everyday": (str(folder / "dialogues.jsonl"),), "small_talk": (str(folder / "small_talk.jsonl"),)}
+    settings = make_settings(direction="resolve", limit=40, **shares, **files)
+    pairs, came = gather_pairs(settings, np.random.default_rng(1))
+    forwards, _ = gather_pairs(make_settings(limit=40), np.random.default_rng(1))
+    turned = [(one.context, one.target, one.question) for one, _ in forwards]
+    assert [(one.context, one.question, one.target) for one, _ in pairs[:40]] == turned
+    everyday = list(read_everyday(folder / "dialogues.jsonl"))[:40]
+    said = {(one.target, one.question) for one in everyday}
+    assert said <= {(one.question, one.target) for one, _ in pairs}, "every form is a source"
+    assert {(one.question, one.target) for one in came[40:]} == said
+    kinds = {kind: [one for one, _ in pairs if kind in one.id] for kind in ("/complete", "/first", "small-talk")}
+    for kind, found in kinds.items():
+        assert len(found) == 40, kind
+        assert all(one.question == one.target for one in found)
+    assert all(one.context for one in kinds["/complete"])
+    assert not any(one.context for one in kinds["/first"])
+    assert len({one.question for one in kinds["small-talk"]}) == 40, "none twice before all were said"
+    assert any(not one.context for one in kinds["small-talk"])
+
+
+def test_what_stays_is_a_share_only_where_it_makes_sense(make_settings: Callable[..., RiseSettings]) -> None:
+    with pytest.raises(InputError, match="complete"):
+        make_settings(complete=0.1)
+    with pytest.raises(InputError, match="first_turns is 0 or more"):
+        make_settings(first_turns=-1.0)

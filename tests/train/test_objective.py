@@ -31,8 +31,7 @@ JOINT = torch.tensor(
 def test_policy_loss_is_the_weighted_sum_of_what_was_done() -> None:
     # Two draws of one state: [KEEP, DELETE] with a phrase, [KEEP, KEEP] without.
     ops, weights = torch.tensor([[[0, 1]], [[0, 0]]]), torch.tensor([[[2.0, 0.5]], [[1.0, 0.0]]])
-    phrases = (torch.tensor([0]), torch.tensor([1]), torch.tensor([3.0]))
-    loss = policy_loss(EDITS, ops, weights, PHRASES, *phrases)
+    loss = policy_loss(EDITS, ops, weights, PHRASES[[0], [1]], torch.tensor([3.0]))
     wanted = -(2.0 * math.log(0.7) + 0.5 * math.log(0.5) + 3.0 * math.log(0.75) + math.log(0.7))
     assert loss.item() == pytest.approx(wanted, rel=1e-6)
 
@@ -48,10 +47,8 @@ def test_a_joint_policy_is_asked_by_the_operation_before() -> None:
 
 def test_policy_loss_pushes_a_negative_reward_away() -> None:
     scores = torch.zeros(1, 1, 4, requires_grad=True)
-    none = torch.zeros(0, dtype=torch.long)
-    loss = policy_loss(
-        scores.log_softmax(-1), torch.tensor([[[2]]]), torch.tensor([[[-1.0]]]), torch.zeros(0, 2), none, none, none
-    )
+    none = torch.zeros(0)
+    loss = policy_loss(scores.log_softmax(-1), torch.tensor([[[2]]]), torch.tensor([[[-1.0]]]), none, none)
     loss.backward()  # type: ignore[no-untyped-call]
     assert scores.grad is not None
     assert scores.grad.flatten().tolist() == pytest.approx([-0.25, -0.25, 0.75, -0.25])

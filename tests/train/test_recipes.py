@@ -39,10 +39,16 @@ def test_a_recipe_runs(path: Path, world: Path, root: Path, tmp_path: Path) -> N
     asked = read_recipe(path)
     assert isinstance(asked, RiseSettings)
     # The tiny encoder has few positions.
-    grounded = {"everyday": (str(everyday),), "with_truth": data, "context_pieces": 32} if asked.grounded else {}
-    settings = read_recipe(path, {**changes, **short, **grounded})
+    more: dict[str, object] = {"everyday": (str(everyday),), "context_pieces": 32} if asked.everyday else {}
+    if asked.grounded:
+        more["with_truth"] = data
+    if asked.likelihood_epochs:
+        short |= {"epochs": 2, "likelihood_epochs": 1, "risk_epochs": 1}
+    if asked.direction == "resolve":
+        more |= {"dev": (f"{data[0]}+resolve",), "small_talk": (str(root / asked.small_talk[0]),), "limit": 20}
+    settings = read_recipe(path, {**changes, **short, **more})
     result = train(settings, tmp_path / "run")
-    assert result.best_epoch == 1
+    assert 1 <= result.best_epoch <= settings.epochs
     assert (result.folder / "README.md").is_file()
 
 
@@ -81,6 +87,20 @@ def test_rise_its_ablations_and_two_baselines_are_trained_on_equal_terms(root: P
         for name, one in found.items()
     }
     assert all(16 <= value <= 16.6 for value in states.values()), states
+
+
+def test_the_way_back_and_its_baseline_learn_from_the_same(root: Path) -> None:
+    ours, theirs = (read_recipe(root / "recipes" / f"{name}.yaml") for name in ("resolve", "resolve-trans++"))
+    assert (ours.system, theirs.system, ours.direction) == ("rise", "trans++", "resolve")
+    shared = "direction backbone train dev everyday everyday_copies complete first_turns unrelated foreign small_talk"
+    shared += " small_talk_share utterance_pieces utterances context_pieces swap drop_answers borrow_answers limit"
+    shared += " batch lr head_lr warmup_steps ema schedule weight_decay"
+    for name in shared.split():
+        assert getattr(ours, name) == getattr(theirs, name), name
+    assert isinstance(ours, RiseSettings)
+    assert (ours.grounded, ours.start, ours.teachers) == (False, None, ()), "nothing that the baseline has not got"
+    assert all((root / name).is_file() for name in (*ours.everyday, *ours.small_talk))
+    assert not [name for name in ours.dev if "test" in name], "test sets are only reported"
 
 
 def test_the_papers_recipe_takes_mpnet_for_its_encoder(root: Path, world: Path, tmp_path: Path) -> None:

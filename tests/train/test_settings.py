@@ -58,7 +58,7 @@ def test_an_empty_recipe_is_the_defaults(tmp_path: Path) -> None:
         ({"scored_from": 9}, "scored_from: 9; expected up to epochs, 6"),
         ({"system": "gpt"}, "system: 'gpt'; expected one of rise, trans++, qgdiv, querysim"),
         ({"system": ["rise"]}, "system: ['rise']; expected one of rise"),
-        ({"system": "qgdiv", "swap": 0.1}, "no setting is called 'swap'"),
+        ({"system": "qgdiv", "joint": True}, "no setting is called 'joint'"),
         ({"beams": 3}, "no setting is called 'beams'"),
     ],
     ids=str,

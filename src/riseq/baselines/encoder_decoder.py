@@ -10,13 +10,13 @@ from typing import Any
 
 import torch
 
-from riseq.baselines.generation import LONGER, Decoding, Generated, Source, generate, pad, write_outputs
+from riseq.baselines.generation import Decoding, Generated, Source, find_longer, generate, pad, write_outputs
 from riseq.baselines.generator import TARGET_PIECES, BatchDecoder, Generator, GeneratorConfig, SourceBatch
 from riseq.files import make_folder
 from riseq.hub import check_files
 from riseq.model.checkpoint import fill_network, read_shape, save_weights
-from riseq.model.folder import FORMAT, LAYOUT, read_json, write_facts
-from riseq.model.inputs import encode_context
+from riseq.model.folder import FORMAT, LAYOUT, read_json, read_training_window, write_facts
+from riseq.model.inputs import PAPER_WINDOW, ContextWindow, encode_context
 from riseq.text.pieces import Pieces
 from riseq.text.words import forms
 from riseq.types import Example, InputError
@@ -63,16 +63,17 @@ class EncoderDecoder:
 
     def write(self, examples: Sequence[Example]) -> list[Generated]:
         """Return what the network generates for each example, as lower-cased words."""
-        options = self.decoding.options()
+        options, longer = self.decoding.options(), find_longer(self.facts)
+        window = read_training_window(self.facts)
         decode = partial(join_pieces, name_pieces(self.pieces))
 
         def run(batch: list[Source], device: torch.device) -> list[list[int]]:
             decoder = BatchDecoder(self.network, collate_sources(batch, self.pieces).to(device))
             start = torch.full((len(batch), 1), self.pieces.cls_id, device=device)
-            limits = [min(TARGET_PIECES - 1, source.question + LONGER) for source in batch]
+            limits = [min(TARGET_PIECES - 1, source.question + longer) for source in batch]
             return generate(decoder, (start, torch.ones_like(start)), limits, self.pieces.sep_id, **options)
 
-        sources = [encode_source(self.pieces, example) for example in examples]
+        sources = [encode_source(self.pieces, example, window) for example in examples]
         return write_outputs(self.network, sources, run, decode, self.decoding.width)
 
 
@@ -87,9 +88,9 @@ def encode_words(pieces: Pieces, text: str, room: int = QUESTION_PIECES) -> tupl
     return ids, False
 
 
-def encode_source(pieces: Pieces, example: Example) -> Source:
+def encode_source(pieces: Pieces, example: Example, window: ContextWindow = PAPER_WINDOW) -> Source:
     """Return the ids of ``[CLS] c1 [SEP] c2 [SEP] x [SEP]``."""
-    context = encode_context(pieces, example.context)
+    context = encode_context(pieces, example.context, window)
     question, cut = encode_words(pieces, example.question)
     ids = (*context.ids, pieces.sep_id, *question, pieces.sep_id)
     return Source(ids, len(question), context.truncated or cut)

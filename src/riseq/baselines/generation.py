@@ -1,6 +1,6 @@
 """How a baseline's network writes questions: sources in batches of like length, decoding, outputs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,6 +13,8 @@ from riseq.types import InputError
 
 LONGER = 8
 """How many pieces an output may have more than its question: a target seldom has any."""
+LONGER_RESOLVED = 40
+"""The same for a network that resolves: a name or a whole clause comes in, of CANARD's seldom more than this."""
 GPU_PIECES, CPU_PIECES = 131_072, 2_048
 """Padded pieces in one batch, beams counted."""
 
@@ -101,6 +103,13 @@ def generate(
     )
     found: list[list[int]] = rows[:, ids_BL.shape[1] :].tolist()
     return [row[: row.index(end_id)] if end_id in row else row for row in found]
+
+
+def find_longer(facts: Mapping[str, Any]) -> int:
+    """Return how many pieces an output may have more than its question, by what is known of a model's training."""
+    settings = facts.get("settings")
+    resolves = isinstance(settings, dict) and settings.get("direction") == "resolve"
+    return LONGER_RESOLVED if resolves else LONGER
 
 
 @dataclass(frozen=True, slots=True)

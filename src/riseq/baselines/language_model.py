@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 
-from riseq.baselines.generation import LONGER, Generated, Source, generate, pad, write_outputs
+from riseq.baselines.generation import Generated, Source, find_longer, generate, pad, write_outputs
 from riseq.extras import INSTALL, MissingExtra
 from riseq.files import make_folder, write_text
 from riseq.hub import find_pretrained
@@ -102,9 +102,11 @@ class LanguageModel:
     def write(self, examples: Sequence[Example]) -> list[Generated]:
         """Return what the network greedily writes after each example."""
 
+        longer = find_longer(self.facts)
+
         def run(batch: list[Source], device: torch.device) -> list[list[int]]:
             ids, mask = pad([prompt.ids for prompt in batch], self.end_id, "left")
-            limits = [min(QUESTION_TOKENS, prompt.question + LONGER) for prompt in batch]
+            limits = [min(QUESTION_TOKENS, prompt.question + longer) for prompt in batch]
             return generate(self.network, (ids.to(device), mask.to(device)), limits, self.end_id)
 
         return write_outputs(self.network, [self.make_prompt(example) for example in examples], run, self.decode)

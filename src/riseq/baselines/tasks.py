@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -16,15 +16,18 @@ from riseq.baselines.encoder_decoder import EncoderDecoder, collate_sources, enc
 from riseq.baselines.generation import Decoding, pad
 from riseq.baselines.generator import Generator, GeneratorConfig, SourceBatch
 from riseq.baselines.language_model import LanguageModel
-from riseq.data.dataset import load_dataset
+from riseq.metrics.behaviour import load_scored
 from riseq.model.backbone import load_backbone, start_decoder
+from riseq.model.folder import read_training_window
+from riseq.model.inputs import UTTERANCE_PIECES, UTTERANCES
 from riseq.model.network import pick_device
 from riseq.text.pieces import Pieces
-from riseq.train.corpus import MAX_WORDS, cut_batches, load_pairs, split_pair
+from riseq.train.corpus import MAX_WORDS, cut_batches, split_pair
 from riseq.train.graphs import compile_layers
+from riseq.train.mixture import gather_pairs
 from riseq.train.processes import Processes
 from riseq.train.settings import TrainSettings
-from riseq.train.task import StepLog, Task, autocast
+from riseq.train.task import StepLog, Stream, Task, autocast, make_rng
 from riseq.train.tracking import make_fingerprint
 from riseq.types import Example, InputError
 
@@ -53,6 +56,9 @@ class BaselineSettings(TrainSettings):
             raise InputError(f"copy_epochs: {self.copy_epochs}; expected 0 or more, and fewer than epochs")
         if not self.copy_epochs < self.scored_from:
             raise InputError(f"scored_from: {self.scored_from}; expected after copy_epochs, up to epochs")
+        plain = (self.utterance_pieces, self.utterances, self.context_pieces) == (UTTERANCE_PIECES, UTTERANCES, None)
+        if self.system == "querysim" and not plain:
+            raise InputError("querysim reads the paper's window; expected no other utterances or pieces")
         TrainSettings.__post_init__(self)
 
 
@@ -81,14 +87,16 @@ class BaselineTask(Task):
             raise InputError(f"{settings.system}: one process trains a baseline; got {processes.count}")
         self.settings, self.device = settings, pick_device(settings.device)
         torch.manual_seed(settings.seed)
-        pairs = [example for _, found in load_pairs(settings) for example in found if example.target]
+        gathered, _ = gather_pairs(settings, make_rng(settings.seed, Stream.DATA))
+        pairs = [example for example, _ in gathered if example.target]
         examples = [one for one in pairs if max(map(len, split_pair(one))) <= MAX_WORDS + 1]  # no longer than RISE's
-        self.dev = {name: load_dataset(name, need_target=True)[: settings.limit] for name in settings.dev}
+        self.dev = {name: load_scored(name, need_target=True)[: settings.limit] for name in settings.dev}
         self.fingerprint = make_fingerprint(settings, examples)
         self.log = StepLog()
         self.title, self.about = f"{settings.system}, a baseline", _ABOUT[settings.system]
         self.made_from = f"Started from `{settings.backbone}`"
         self._load(examples)
+        self.model.facts = {"settings": asdict(settings)}  # what it reads and how much it writes
         self.network = self.model.network.to(self.device)
 
     @abstractmethod
@@ -149,7 +157,8 @@ class EncoderDecoderTask(BaselineTask):
             compile_layers(net.encoder.layers, net.decoder)
         decoding = Decoding("beams", settings.beams) if settings.system == "qgdiv" else Decoding()
         self.model = EncoderDecoder(net, pieces, decoding=decoding)
-        self.sources = [encode_source(pieces, example) for example in examples]
+        window = read_training_window({"settings": asdict(settings)})
+        self.sources = [encode_source(pieces, example, window) for example in examples]
         self.targets = [encode_words(pieces, example.target or "")[0] for example in examples]
         self.questions = [source.ids[-1 - source.question : -1] for source in self.sources]
         self.lengths = np.array([len(source.ids) for source in self.sources], dtype=np.int64)

@@ -39,6 +39,10 @@ def evaluate(
     A question with no dialogue before it can be [bold]kept[/] as it is, or every system
     [bold]asked[/] what it makes of it; by default each does as it does (RISE keeps it).
 
+    A set whose name ends in [bold]+resolve[/] is read backwards, from the conversational question to
+    the self-contained one, and [bold]+complete[/] asks the self-contained one, which should stay: both
+    also have the F1 of the words put in and the share of complete questions left as they are.
+
     A suite (rows with gold, keep, gone and bad) is judged case by case: how many
     percent kept what was new, were shortened, are clean, right, and exact.
 
@@ -49,12 +53,14 @@ def evaluate(
       riseq evaluate -s rule --data cast19/test.qonly --first-turns kept
       riseq evaluate --data test.jsonl --predictions predictions.jsonl
       riseq evaluate --data everyday/suite --confidence
+      riseq evaluate -s trans++ -m runs/resolve/best -d canard/dev.qa+resolve
     """
     from riseq.data.rows import prediction_row
     from riseq.data.tables import check_output, write_rows
     from riseq.files import check_apart
-    from riseq.metrics.behaviour import ALL, measure_behaviour
+    from riseq.metrics.behaviour import ALL, is_backwards, measure_behaviour
     from riseq.metrics.reliability import check_confidence
+    from riseq.metrics.resolving import score_resolved
     from riseq.reproduce.predict import evaluate as run
     from riseq.terminal.results import show_scores
 
@@ -68,6 +74,11 @@ def evaluate(
         write_rows(predictions, map(prediction_row, examples, evaluation.predictions))
     reliability = check_confidence(cases, evaluation.predictions) if confidence else None
     scores: dict[str, Any] = dict(evaluation.scores.as_dict())
+    if is_backwards(data):
+        texts = [one.text for one in evaluation.predictions]
+        scores |= score_resolved(
+            [one.question for one in examples], texts, [one.target or "" for one in examples]
+        ).as_dict()
     table, first = {system: scores}, "system"
     if cases[0].phenomenon:
         table, first = measure_behaviour(cases, [one.text for one in evaluation.predictions]), "phenomenon"

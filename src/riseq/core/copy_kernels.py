@@ -22,17 +22,164 @@ def _equal(a: Ints, a_start: int, b: Ints, b_start: int, count: int) -> bool:
 
 
 @inner
+def _find_middle(
+    before: Ints,
+    before_edges: Offsets,
+    after: Ints,
+    after_edges: Offsets,
+    template: int,
+    longest: int,
+    said: Ints,
+    start: int,
+    end: int,
+) -> tuple[int, int]:
+    """Return where in ``said`` the span is that a slice has in ``template``; an empty one where it has none."""
+    first = start + before_edges[template + 1] - before_edges[template]
+    last = end - (after_edges[template + 1] - after_edges[template])
+    if last <= first or last - first > longest:
+        return start, start
+    if not _equal(before, before_edges[template], said, start, first - start):
+        return start, start
+    if not _equal(after, after_edges[template], said, last, end - last):
+        return start, start
+    return first, last
+
+
+@inner
+def _find_next(words: Ints, stop: int, room: Offsets, at: int, said: Ints, first: int, last: int) -> int:
+    """Return the next word from ``at`` on, before ``stop``, where the words ``said[first:last]`` stand, else -1."""
+    count = last - first
+    while at < stop:
+        if room[at] >= count and _equal(words, at, said, first, count):
+            return at
+        at += 1
+    return -1
+
+
+@inner
 def find_copies(
-    words: Ints, offsets: Offsets, room: Offsets, row: Offsets, said: Ints, start: Offsets, end: Offsets, found: Offsets
+    words: Ints,
+    offsets: Offsets,
+    room: Offsets,
+    longest: int,
+    before: Ints,
+    before_edges: Offsets,
+    after: Ints,
+    after_edges: Offsets,
+    row: Offsets,
+    said: Ints,
+    start: Offsets,
+    end: Offsets,
+    found: Offsets,
 ) -> None:
-    """Write where each slice of ``said`` stands first among the words of its row into ``found``, -1 where nowhere."""
+    """Write the number of the first template's first span that says each slice of ``said``, -1 where none does."""
+    templates = len(before_edges) - 1
     for k in range(len(found)):
         found[k] = -1
-        count = end[k] - start[k]
-        for at in range(offsets[row[k]], offsets[row[k] + 1]):
-            if room[at] >= count and _equal(words, at, said, start[k], count):
-                found[k] = at - offsets[row[k]]
+        begin, stop = offsets[row[k]], offsets[row[k] + 1]
+        for template in range(templates):
+            first, last = _find_middle(
+                before, before_edges, after, after_edges, template, longest, said, start[k], end[k]
+            )
+            if last == first:
+                continue
+            at = _find_next(words, stop, room, begin, said, first, last)
+            if at >= 0:
+                found[k] = ((at - begin) * longest + last - first - 1) * templates + template
                 break
+
+
+@inner
+def count_ways(
+    words: Ints,
+    offsets: Offsets,
+    room: Offsets,
+    longest: int,
+    before: Ints,
+    before_edges: Offsets,
+    after: Ints,
+    after_edges: Offsets,
+    row: Offsets,
+    said: Ints,
+    start: Offsets,
+    end: Offsets,
+    counts: Offsets,
+) -> None:
+    """Write how many spans in templates say each slice of ``said``."""
+    for k in range(len(counts)):
+        stop = offsets[row[k] + 1]
+        for template in range(len(before_edges) - 1):
+            first, last = _find_middle(
+                before, before_edges, after, after_edges, template, longest, said, start[k], end[k]
+            )
+            if last == first:
+                continue
+            at = _find_next(words, stop, room, offsets[row[k]], said, first, last)
+            while at >= 0:
+                counts[k] += 1
+                at = _find_next(words, stop, room, at + 1, said, first, last)
+
+
+@inner
+def fill_ways(
+    words: Ints,
+    offsets: Offsets,
+    room: Offsets,
+    longest: int,
+    before: Ints,
+    before_edges: Offsets,
+    after: Ints,
+    after_edges: Offsets,
+    row: Offsets,
+    said: Ints,
+    start: Offsets,
+    end: Offsets,
+    spans: Offsets,
+    templates: Offsets,
+) -> None:
+    """Write the span's number and the template of all that ``count_ways`` counts, in its order."""
+    number = 0
+    for k in range(len(start)):
+        begin, stop = offsets[row[k]], offsets[row[k] + 1]
+        for template in range(len(before_edges) - 1):
+            first, last = _find_middle(
+                before, before_edges, after, after_edges, template, longest, said, start[k], end[k]
+            )
+            if last == first:
+                continue
+            at = _find_next(words, stop, room, begin, said, first, last)
+            while at >= 0:
+                spans[number] = (at - begin) * longest + last - first - 1
+                templates[number] = template
+                number += 1
+                at = _find_next(words, stop, room, at + 1, said, first, last)
+
+
+@inner
+def write(
+    words: Ints,
+    starts: Offsets,
+    ends: Offsets,
+    before: Ints,
+    before_edges: Offsets,
+    after: Ints,
+    after_edges: Offsets,
+    template: Offsets,
+    values: Ints,
+    offsets: Offsets,
+) -> None:
+    """Write each span in its template into ``values`` at ``offsets``."""
+    for k in range(len(starts)):
+        at = offsets[k]
+        for word in range(before_edges[template[k]], before_edges[template[k] + 1]):
+            values[at] = before[word]
+            at += 1
+        for word in range(starts[k], ends[k]):
+            values[at] = words[word]
+            at += 1
+        for word in range(after_edges[template[k]], after_edges[template[k] + 1]):
+            values[at] = after[word]
+            at += 1
 
 
 @inner

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -192,6 +193,19 @@ def read_everyday(path: str | Path) -> Iterator[Example]:
                 yield from _read_dialogue(json.loads(line)) if line.strip() else ()
             except (ValueError, KeyError, TypeError) as error:
                 raise InputError(f"{name_source(path)}, line {number}: no everyday dialogue ({error!r})") from error
+
+
+def read_small_talk(path: str | Path) -> Iterator[str]:
+    """Yield what people say that is no question, or not English: the ``text`` of each line at ``path``."""
+    with open_source(path) as file:
+        for number, line in enumerate(read_lines(file, name_source(path)), 1):
+            row: object = None
+            with suppress(ValueError):
+                row = json.loads(line)
+            text = row.get("text") if isinstance(row, dict) else None
+            if not isinstance(text, str) or not text.strip():
+                raise InputError(f"{name_source(path)}, line {number}: expected an object with a text")
+            yield text
 
 
 def _read_dialogue(dialogue: Mapping[str, Any]) -> Iterator[Example]:

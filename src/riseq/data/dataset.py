@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean, median
 
@@ -68,6 +68,18 @@ def read_dataset(
     if "turn" in keys:
         return read_cast(path, convention=convention, on_bad=on_bad)
     return read_examples(path, on_bad=on_bad, need_target=need_target)
+
+
+def reverse_pair(example: Example) -> Example:
+    """Return a pair read backwards: from the conversational question to the self-contained one."""
+    if example.target is None:
+        raise InputError(f"example {example.id}: no target; a pair that is read backwards needs one")
+    return replace(example, question=example.target, target=example.question)
+
+
+def complete_pair(example: Example) -> Example:
+    """Return the self-contained question in its dialogue as one that is complete: it stays as it is."""
+    return replace(example, target=example.question)
 
 
 @dataclass(frozen=True, slots=True)

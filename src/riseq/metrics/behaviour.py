@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from riseq.data.corpora import read_everyday
-from riseq.data.dataset import locate_dataset, read_dataset
+from riseq.data.dataset import complete_pair, load_dataset, locate_dataset, read_dataset, reverse_pair
 from riseq.data.rows import BadRow, FieldError, OnBad, Record, sift, take_texts
 from riseq.data.tables import read_outcomes
 from riseq.files import STDIN, name_source, open_source
@@ -18,6 +18,8 @@ from riseq.text.words import forms
 from riseq.types import Example
 
 ALL = "all"
+RESOLVE_SUFFIX, COMPLETE_SUFFIX = "+resolve", "+complete"
+"""What stands after the name of a set that is read backwards, and of one whose questions are complete and stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,15 @@ class Case:
 
 
 def load_cases(name: str | Path, *, on_bad: OnBad | None = None) -> list[Case]:
-    """Return the cases of a suite (rows with ``gold``), of everyday dialogues (``turns``) or of a set with targets."""
+    """Return the cases of a suite (rows with ``gold``), of everyday dialogues (``turns``) or of a set with targets.
+
+    Those of a set called ``NAME+resolve`` are read backwards: the conversational question is asked, the self-contained
+    one is wanted. Those of ``NAME+complete`` ask the self-contained question in its dialogue, which then stays.
+    """
+    for suffix, turn in ((RESOLVE_SUFFIX, reverse_pair), (COMPLETE_SUFFIX, complete_pair)):
+        if str(name).endswith(suffix):
+            found = load_cases(str(name).removesuffix(suffix), on_bad=on_bad)
+            return [Case(turn(case.example), (case.example.question,)) for case in found]
     path = locate_dataset(name)
     first: object = None
     if str(path) != STDIN and ".jsonl" in str(path).lower():
@@ -52,6 +62,18 @@ def load_cases(name: str | Path, *, on_bad: OnBad | None = None) -> list[Case]:
         rows = read_outcomes(path)
         return list(sift((_read_case(row, name_source(path)) for row in rows), on_bad))
     return [Case(one, (one.target or "",)) for one in read_dataset(path, on_bad=on_bad, need_target=True)]
+
+
+def is_backwards(name: str | Path) -> bool:
+    """Return whether the name of a set says that its questions are resolved."""
+    return str(name).endswith((RESOLVE_SUFFIX, COMPLETE_SUFFIX))
+
+
+def load_scored(name: str, *, need_target: bool = False) -> list[Example]:
+    """Return the examples of a set that outputs are scored on, backwards where its name says so."""
+    if is_backwards(name):
+        return [case.example for case in load_cases(name)]
+    return load_dataset(name, need_target=need_target)
 
 
 def _read_case(outcome: Record | BadRow, file: str) -> Case | BadRow:

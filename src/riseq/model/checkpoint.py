@@ -6,7 +6,7 @@ The weights of an exported model are read back from its graphs, so that training
 import dataclasses
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,7 +18,8 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from riseq.core.phrases import PhraseVocabulary
-from riseq.files import make_folder
+from riseq.core.templates import TemplateVocabulary
+from riseq.files import make_folder, write_text
 from riseq.hub import MODEL_FOLDER, check_files, find_model
 from riseq.model.folder import (
     EXPORTED_FIELDS,
@@ -50,6 +51,7 @@ class Checkpoint:
     phrases: PhraseVocabulary
     pieces: Pieces
     facts: Mapping[str, Any]
+    templates: TemplateVocabulary = field(default_factory=TemplateVocabulary)
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint, card: str) -> None:
@@ -58,12 +60,16 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint, card: str) -> None:
     with make_folder(folder) as work:
         save_weights(work / LAYOUT.weights, network.state_dict())
         write_vocabularies(work, checkpoint.phrases, checkpoint.pieces)
+        files = [LAYOUT.phrases, LAYOUT.vocabulary, LAYOUT.weights]
+        if network.config.templates:
+            write_text(work / LAYOUT.templates, "".join(f"{line}\n" for line in checkpoint.templates.to_lines()))
+            files.append(LAYOUT.templates)
         config = {
             "format": FORMAT,
             "network": dataclasses.asdict(network.config),
             "cls_id": network.cls_id,
             "phrases": len(checkpoint.phrases),
-            "digests": {name: _digest(work / name) for name in (LAYOUT.phrases, LAYOUT.vocabulary, LAYOUT.weights)},
+            "digests": {name: _digest(work / name) for name in files},
             **checkpoint.facts,
         }
         write_facts(work, config, card)
@@ -78,13 +84,20 @@ def load_checkpoint(folder: str | Path) -> Checkpoint:
     phrases = read_phrases(folder / LAYOUT.phrases)
     pieces = Pieces.load(folder / LAYOUT.vocabulary)
     _check_parts(folder, config, shape, phrases, pieces)
+    templates = TemplateVocabulary()
+    if shape.templates:
+        check_files(folder, [LAYOUT.templates], MODEL_FOLDER)
+        templates = TemplateVocabulary.from_lines((folder / LAYOUT.templates).read_text(encoding="utf-8").splitlines())
+        if len(templates) != shape.templates + 1:
+            found = f"{LAYOUT.templates} has {len(templates)} templates, the network {shape.templates + 1}"
+            raise InputError(f"{folder}: {found}; they don't belong together")
     network = _open_network(shape, pieces.cls_id)
     fill_network(network, folder)
     # As many phrases or pieces in another order load too, and say something else.
     for name, expected in config["digests"].items():
         if _digest(folder / name) != expected:
             raise InputError(f"{folder}: {name} is not the file the network was saved with; they don't belong together")
-    return Checkpoint(network.eval(), phrases, pieces, _read_facts(config))
+    return Checkpoint(network.eval(), phrases, pieces, _read_facts(config), templates)
 
 
 def load_trained(name: str | Path) -> Checkpoint:

@@ -20,8 +20,8 @@ class CopyBatch:
     """The words of a batch's rows in the order of their pieces, packed; padded arrays are made of them on demand."""
 
     copyable: Copyable
-    same: NDArray[np.int32]
-    """The id that stands for each span's words (``riseq.core.copies.find_same``)."""
+    same: NDArray[np.int32] | None
+    """The id that stands for each span's words (``riseq.core.copies.find_same``); None where there are templates."""
     piece_counts: IntArray
     """How many pieces each word has."""
     phrases: int
@@ -43,27 +43,16 @@ class CopyBatch:
         return self._pad(self.copyable.room)
 
     @property
-    def same_BK(self) -> NDArray[np.int32]:
-        """The id that stands for each span's words, its own where it cannot be copied."""
+    def same_BK(self) -> NDArray[np.int32] | None:
+        """The id that stands for each span's words, its own where it cannot be copied; None with templates."""
+        if self.same is None:
+            return None
         words, longest = self.copyable.words, self.copyable.longest
         width = int(words.lengths.max(initial=0))
         own = self.phrases + np.arange(width * longest, dtype=np.int32).reshape(1, width, longest)
         same = np.repeat(own, len(words), axis=0)
         same[np.arange(width)[None, :] < words.lengths[:, None]] = self.same
         return same.reshape(len(words), -1)
-
-    def draw(self, rows_N: IntArray, rng: np.random.Generator) -> IntArray:
-        """Return a phrase for each row, every one of the vocabulary and every span of the row as likely as another."""
-        words, longest = self.copyable.words, self.copyable.longest
-        ends = np.cumsum(self.copyable.room)
-        before = np.concatenate([[0], ends])
-        spans_N = before[words.offsets[rows_N + 1]] - before[words.offsets[rows_N]]
-        drawn_N: IntArray = rng.integers(0, self.phrases + spans_N)
-        copied = np.flatnonzero(drawn_N >= self.phrases)
-        number = before[words.offsets[rows_N[copied]]] + drawn_N[copied] - self.phrases
-        at = np.searchsorted(ends, number, side="right")
-        drawn_N[copied] = self.same.reshape(-1)[at * longest + number - before[at]]
-        return drawn_N
 
     def _count_before(self) -> IntArray:
         """Return how many pieces stand before each word in its row."""

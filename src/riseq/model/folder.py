@@ -7,7 +7,7 @@ JSON, phrases, a vocabulary and a card.
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ class Layout:
     config: str = "config.json"
     phrases: str = "phrases.txt"
     vocabulary: str = "vocab.txt"
+    templates: str = "templates.txt"
+    """Of a model whose copied phrases stand in templates."""
     card: str = "README.md"
     weights: str = "network.safetensors"
     """A checkpoint's network."""
@@ -74,7 +76,8 @@ def read_config(folder: Path, fields: Mapping[str, type], **defaults: object) ->
 def read_phrases(path: Path) -> PhraseVocabulary:
     """Return the phrases in a file, one a line."""
     try:
-        return PhraseVocabulary.from_lines(path.read_text(encoding="utf-8").removesuffix("\n").split("\n"))
+        text = path.read_text(encoding="utf-8")
+        return PhraseVocabulary.from_lines(text.removesuffix("\n").split("\n") if text else [])
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text at byte {error.start}; expected phrases") from error
     except ValueError as error:
@@ -166,3 +169,10 @@ def read_window(facts: Mapping[str, Any]) -> ContextWindow:
     if not isinstance(settings, dict) or "utterance_pieces" not in settings:
         return ContextWindow()  # models before whole dialogues were read
     return ContextWindow(settings["utterance_pieces"], settings["utterances"])
+
+
+def read_training_window(facts: Mapping[str, Any]) -> ContextWindow:
+    """Return the very window that a model was trained with, its most pieces of a dialogue among it."""
+    settings = facts.get("settings")
+    most = settings.get("context_pieces") if isinstance(settings, dict) else None
+    return replace(read_window(facts), pieces=most)

@@ -42,6 +42,8 @@ class NetworkConfig:
     """Whether it says if its best edits are worth having."""
     copies: int = 0
     """The longest phrase, in words, that can be copied from what is read; 0: none."""
+    templates: int = 0
+    """In how many templates a copied phrase can stand, the bare one not counted."""
 
 
 class CopyInputs(NamedTuple):
@@ -52,8 +54,8 @@ class CopyInputs(NamedTuple):
     """Where each word's first and last piece stand."""
     room_BC: Tensor
     """How many words can be copied from each word on."""
-    same_BK: Tensor
-    """The id that stands for each span's words."""
+    same_BK: Tensor | None
+    """The id that stands for each span's words; None where spans stand in templates."""
 
 
 class Inputs(NamedTuple):
@@ -103,6 +105,10 @@ class RiseNetwork(nn.Module):
             nn.init.zeros_(self.copy_queries.weight)
             nn.init.zeros_(self.copy_queries.bias)
             self.copy_lengths = nn.Parameter(torch.full((config.copies,), RARE))
+        self.template_head = nn.Linear(backbone.hidden, config.templates) if config.templates else None
+        if self.template_head is not None:  # at first all are alike, and rarer than the bare span
+            nn.init.zeros_(self.template_head.weight)
+            nn.init.constant_(self.template_head.bias, RARE)
         self.register_buffer("marker_mask", torch.zeros(len(Op)), persistent=False)
         self.register_buffer("neighbour_mask", torch.zeros(len(Op), len(Op)), persistent=False)
         self.reset_buffers()
@@ -155,7 +161,9 @@ class RiseNetwork(nn.Module):
     ) -> Tensor:
         """Return the phrases' log-probabilities for each span: the vocabulary's, and copied ones behind, [N, P + K].
 
-        The one of n words from the batch's word i on is number ``i * copies + n - 1`` of those that are copied.
+        The one of n words from the batch's word i on is number ``i * copies + n - 1`` of those that are copied. With
+        templates that is the sum over all of them, and log-probabilities of the templates follow, [N, P + K + T]: a
+        phrase is scored by the sum of its span's score and its template's, in one softmax with the vocabulary.
         """
         steps_S = torch.arange(MAX_SPAN_PIECES, device=states_BLD.device)
         length_N = (spans.end_N - spans.start_N).clamp(max=MAX_SPAN_PIECES)
@@ -181,9 +189,14 @@ class RiseNetwork(nn.Module):
         for layer in self.decoder:
             x = layer(x, mask, memory, memory_mask)
         scores: Tensor = self.phrase_head(x[:, 0]).float()
-        if self.config.copies:
-            scores = torch.cat([scores, self._score_copies(x[:, 0], memory, copies, spans.row_N)], dim=1)
-        return scores.log_softmax(-1)
+        if not self.config.copies:
+            return scores.log_softmax(-1)
+        copied_NK = self._score_copies(x[:, 0], memory, copies, spans.row_N)
+        if self.template_head is None:
+            return torch.cat([scores, copied_NK], dim=1).log_softmax(-1)
+        templates_NT = functional.pad(self.template_head(x[:, 0]).float(), (1, 0))
+        scores = torch.cat([scores, copied_NK + templates_NT.logsumexp(-1, keepdim=True)], dim=1)
+        return torch.cat([scores.log_softmax(-1), templates_NT.log_softmax(-1)], dim=1)
 
     def _score_copies(self, out_ND: Tensor, memory_NLD: Tensor, words: CopyInputs | None, row_N: Tensor) -> Tensor:
         """Return the scores of all spans of each row's words: one of its first piece, of its last, of its length."""

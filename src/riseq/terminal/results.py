@@ -142,7 +142,7 @@ SCORE_TITLES = {
 
 def score_digits(name: str) -> str:
     """Return the format of a score: the paper's digits, and two of the distance."""
-    return {"n": ",", "cider": ".3f", "distance": ".2f"}.get(name, ".1f")
+    return {"n": ",", "complete": ",", "cider": ".3f", "distance": ".2f"}.get(name, ".1f")
 
 
 def show_scores(console: Console, rows: Mapping[str, Mapping[str, float]], first: str = "system") -> None:

@@ -14,7 +14,7 @@ from riseq.core.batch import PhraseIndex
 from riseq.core.copies import Copyable, find_copies
 from riseq.core.edits import Op
 from riseq.core.levenshtein import gold_edits
-from riseq.core.packed import Packed
+from riseq.core.packed import Ints, Packed
 from riseq.model.inputs import Batch, SpanBatch, find_spans, take_ragged
 
 Ops = NDArray[np.int8]
@@ -52,16 +52,19 @@ def draw_guided(
     index: PhraseIndex,
     method: Sampler,
     copyable: Copyable | None = None,
+    parts: bool = False,
 ) -> Actions:
     """Return edits drawn by dynamic programming (Eq. 8-11), weighted by their reward (Eq. 7)."""
     drawn = core.sample_seeded(sources, targets, log_policies, seeds, method)
-    phrases = find_phrases(sources, targets, drawn.phrase_start, drawn.phrase_end, index, copyable)
+    phrases = find_phrases(sources, targets, drawn.phrase_start, drawn.phrase_end, index, copyable, parts)
     weights = reward(sources, targets, drawn.ops, phrases, index, copyable)
     weights[~drawn.ok] = 0.0
     return Actions(drawn.ops, phrases, weights, find_lost(drawn.ops, phrases))
 
 
-def gold_actions(sources: Packed, targets: Packed, index: PhraseIndex, copyable: Copyable | None = None) -> Actions:
+def gold_actions(
+    sources: Packed, targets: Packed, index: PhraseIndex, copyable: Copyable | None = None, parts: bool = False
+) -> Actions:
     """Return the edits of one cheapest alignment of each pair, all of weight one: what -MLD learns."""
     ops, starts, ends = [], [], []
     for k in range(len(sources)):
@@ -74,21 +77,54 @@ def gold_actions(sources: Packed, targets: Packed, index: PhraseIndex, copyable:
             at += len(edit.phrase)
             ends.append(at if edit.phrase else -1)
     found = np.array(ops, dtype=np.int8)
-    phrases = find_phrases(sources, targets, np.array(starts), np.array(ends), index, copyable)
+    phrases = find_phrases(sources, targets, np.array(starts), np.array(ends), index, copyable, parts)
     return Actions(found, phrases, np.ones(len(sources)), find_lost(found, phrases))
 
 
 def find_phrases(
-    sources: Packed, targets: Packed, start: Index, end: Index, index: PhraseIndex, copyable: Copyable | None
+    sources: Packed,
+    targets: Packed,
+    start: Index,
+    end: Index,
+    index: PhraseIndex,
+    copyable: Copyable | None,
+    parts: bool = False,
 ) -> Index:
-    """Return the phrase's id for each source word's slice of the targets' values, -1 where there is none."""
-    phrases = core.lookup_phrases(targets.values, start, end, index)
+    """Return the phrase's id for each source word's slice of the targets' values, -1 where there is none.
+
+    With ``parts``, what can neither be said nor copied is the longest part of it that can: a later pass adds the rest.
+    """
+    row = np.repeat(np.arange(len(sources)), sources.lengths)
+    phrases = _look_up(row, targets.values, start, end, index, copyable)
+    unknown = np.flatnonzero((phrases < 0) & (start >= 0))
+    if parts and len(unknown):
+        of, first, last = _cut_parts(start[unknown], end[unknown])
+        found = _look_up(row[unknown[of]], targets.values, first, last, index, copyable)
+        sayable = np.flatnonzero(found >= 0)
+        # The longest first; of those one that is copied, for it was said here; then the leftmost.
+        order = np.lexsort((first, found < len(index.phrases), first - last, of))
+        order = order[np.isin(order, sayable)]
+        which, at = np.unique(of[order], return_index=True)
+        phrases[unknown[which]] = found[order[at]]
+    return phrases
+
+
+def _look_up(row: Index, words: Ints, start: Index, end: Index, index: PhraseIndex, copyable: Copyable | None) -> Index:
+    """Return the id of each slice of ``words`` in its row, -1 where it has none."""
+    phrases = core.lookup_phrases(words, start, end, index)
     if copyable is not None:
         unknown = np.flatnonzero((phrases < 0) & (start >= 0))
-        row = np.repeat(np.arange(len(sources)), sources.lengths)[unknown]
-        numbers = find_copies(copyable, row, targets.values, start[unknown], end[unknown])
+        numbers = find_copies(copyable, row[unknown], words, start[unknown], end[unknown])
         phrases[unknown] = np.where(numbers < 0, -1, len(index.phrases) + numbers)
     return phrases
+
+
+def _cut_parts(start: Index, end: Index) -> tuple[Index, Index, Index]:
+    """Return all parts of slices: which slice, where the part starts and where it ends."""
+    cuts = [np.triu_indices(count + 1, 1) for count in (end - start).tolist()]
+    of = np.repeat(np.arange(len(start)), [len(first) for first, _ in cuts])
+    first, last = (np.concatenate([cut[side] for cut in cuts]) + start[of] for side in (0, 1))
+    return of, first, last
 
 
 def take_actions(actions: Actions, offsets: Index, index: Index) -> Actions:
@@ -124,9 +160,9 @@ def reach(
     starts, ends = core.phrase_slices(index.phrases, np.where(phrases < known, phrases, -1))
     copied = np.flatnonzero(phrases >= known)
     row = np.repeat(np.arange(len(sources)) if rows is None else rows, sources.lengths)[copied]
-    slices = copyable.find_slices(row, phrases[copied] - known)
-    starts[copied], ends[copied] = (one + len(words) for one in slices)
-    return core.apply(sources, ops, np.concatenate([words, copyable.words.values]), starts, ends)
+    made = copyable.write(row, phrases[copied] - known)
+    starts[copied], ends[copied] = (edge + len(words) for edge in (made.offsets[:-1], made.offsets[1:]))
+    return core.apply(sources, ops, np.concatenate([words, made.values]), starts, ends)
 
 
 def find_lost(ops: Ops, phrases: Index) -> NDArray[np.bool_]:
@@ -182,7 +218,7 @@ def give_credit(batch: Batch, draws: Sequence[Actions], offsets: Index, joint: b
         chosen.append(phrases[known])
         weights.append(taken.weights[found[-1].row_N])
     if not any(len(one) for one in chosen):
-        found, chosen, weights = [unweighted_span(batch)], [np.zeros(1, dtype=np.int64)], [np.zeros(1)]
+        found, chosen, weights = [unweighted_span(batch)], [np.full(1, -1)], [np.zeros(1)]
     spans, at_N = merge_spans(found)
     chosen_N, weights_N = np.concatenate(chosen), np.concatenate(weights)
     codes_LBW = code_ops(ops_LBW, joint)
@@ -212,21 +248,13 @@ def unweighted_span(batch: Batch) -> SpanBatch:
     return SpanBatch(zero, zero, batch.firsts_BW[:1, 0], batch.firsts_BW[:1, 0] + 1)
 
 
-def policy_loss(
-    edits: Tensor,
-    codes_LBW: Tensor,
-    weights_LBW: Tensor,
-    phrases_UP: Tensor,
-    at_N: Tensor,
-    chosen_N: Tensor,
-    weights_N: Tensor,
-) -> Tensor:
+def policy_loss(edits: Tensor, codes_LBW: Tensor, weights_LBW: Tensor, said_N: Tensor, weights_N: Tensor) -> Tensor:
     """Return -sum r (log pi_e(a_e) + log pi_p(a_p)); weights are 0 at padding and where there is no credit.
 
-    The phrase ``chosen_N`` stands at span ``at_N`` of those that have scores ``phrases_UP``.
+    ``said_N`` are the log-probabilities of the phrases at their spans.
     """
     loss = -(take_scores(edits, codes_LBW) * weights_LBW).sum()
-    return loss - (phrases_UP[at_N, chosen_N] * weights_N).sum()
+    return loss - (said_N * weights_N).sum()
 
 
 def take_scores(edits: Tensor, codes_LBW: Tensor) -> Tensor:

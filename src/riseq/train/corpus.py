@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from riseq.core.edits import MARKER
 from riseq.core.packed import Interner, Packed, pack
-from riseq.core.phrases import PhraseVocabulary
+from riseq.core.phrases import Phrase, PhraseVocabulary, phrases_of
+from riseq.core.templates import TemplateVocabulary
 from riseq.data.dataset import load_dataset
+from riseq.metrics.behaviour import load_scored
 from riseq.model.inputs import PAPER_WINDOW, Condition, ContextWindow, encode_context, shown_words, take_ragged
 from riseq.text.pieces import Pieces
 from riseq.text.words import forms
@@ -28,6 +30,8 @@ MAX_WORDS = 40
 """A longer question or target is left out of training: CANARD has one in a thousand, and the scores stop at 30."""
 GROUNDED_SUFFIX = "+grounded"
 """What stands after the name of a set whose questions are asked with the grounded condition."""
+LEARNT_FROM = 30_000
+"""About how many pairs, at most, templates are learnt from."""
 TOGETHER = 64
 """Batches that are sorted by length together: more would make their order less random, fewer their padding larger."""
 
@@ -57,6 +61,7 @@ class Lexicon:
     interner: Interner
     pieces: Pieces
     phrases: PhraseVocabulary
+    templates: TemplateVocabulary = field(default_factory=TemplateVocabulary)
 
     def piece_table(self) -> Packed:
         """Return the pieces of each word, by its number; the marker's is [SEP]."""
@@ -79,6 +84,42 @@ def load_pairs(settings: TrainSettings) -> list[tuple[str, list[Example]]]:
     if not any(examples for _, examples in found):
         raise InputError(f"{', '.join(settings.train)}: no pair with a context and a target to learn from")
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSpans:
+    """The spans of up to ``longest`` words of what is read, as what contains them or not."""
+
+    text: str
+    """All words with a space on each side, a marker between utterances."""
+    longest: int
+
+    def __contains__(self, phrase: object) -> bool:
+        return isinstance(phrase, tuple) and len(phrase) <= self.longest and f" {' '.join(phrase)} " in self.text
+
+
+def learn_templates(
+    examples: Sequence[Example],
+    phrases: PhraseVocabulary,
+    pieces: Pieces,
+    window: ContextWindow,
+    copies: int,
+    size: int,
+) -> TemplateVocabulary:
+    """Return the ``size`` most frequent templates that the pairs need where the vocabulary lacks a phrase."""
+    if not size:
+        return TemplateVocabulary()
+
+    def find_needed() -> Iterator[tuple[Phrase, ShownSpans]]:
+        for example in examples[:: 1 + len(examples) // LEARNT_FROM]:
+            source, target = split_pair(example)
+            needed = [phrase for phrase in phrases_of(source, target) if phrase not in phrases]
+            if needed:
+                shown = shown_words(pieces, example.context, encode_context(pieces, example.context, window))
+                text = f" {MARKER} ".join(" ".join(row) for row in (*shown, source[1:]))
+                yield from ((phrase, ShownSpans(f" {text} ", copies)) for phrase in needed)
+
+    return TemplateVocabulary.from_phrases(find_needed(), size)
 
 
 def build_corpus(
@@ -119,7 +160,7 @@ def load_corpus(
 ) -> Corpus:
     """Return the set called ``name``; one that ends in ``+grounded`` is asked with the grounded condition."""
     condition = Condition.GROUNDED if name.endswith(GROUNDED_SUFFIX) else Condition.UNKNOWN
-    examples = load_dataset(name.removesuffix(GROUNDED_SUFFIX))[:limit]
+    examples = load_scored(name.removesuffix(GROUNDED_SUFFIX))[:limit]
     return build_corpus([(example, condition) for example in examples], interner, pieces, None, window, copied)
 
 
@@ -202,12 +243,14 @@ class StatePool:
     policy: Policy
     settings: RiseSettings
     processes: Processes
-    _aligned: Actions | None = field(default=None, init=False)
+    _gold: list[tuple[States, Actions]] = field(default_factory=list, init=False)
 
     def fill(self, epoch: int, rng: np.random.Generator) -> States:
         """Return the epoch's states: every pair's start, states the policy reached itself, finished ones."""
         settings, corpus = self.settings, self.corpus
         parts = [start := start_states(corpus)]
+        if settings.parts:
+            parts = [states for states, _ in self._follow_gold()]
         if settings.own_share and epoch and not self.is_aligned(epoch):
             chosen = np.flatnonzero(rng.random(len(corpus)) < min(1.0, settings.own_share))
             parts.append(self._act_on(start.take(chosen)))
@@ -235,11 +278,30 @@ class StatePool:
         return concatenate(self.processes.gather(reached.take(np.array(moved, dtype=np.int64))))
 
     def align(self, states: States) -> Actions:
-        """Return the gold edits of start and finished states; aligning is slow, so each pair is aligned once."""
-        if self._aligned is None:
-            copyable = self.policy.find_copyable(start_states(self.corpus), self.corpus)
-            self._aligned = gold_actions(self.corpus.sources, self.corpus.targets, self.policy.index, copyable)
-        start, rest = self._aligned, len(states.words.values) - len(self.corpus.sources.values)
-        ops = np.concatenate([start.ops, np.zeros(rest, dtype=np.int8)])
-        phrases = np.concatenate([start.phrases, np.full(rest, -1, dtype=np.int64)])
-        return Actions(ops, phrases, np.ones(len(states)), np.concatenate([start.lost, np.zeros(rest, dtype=np.bool_)]))
+        """Return the gold edits of the states of an epoch without own ones; aligning is slow, so it is done once."""
+        found = [gold for _, gold in self._follow_gold()]
+        rest = len(states.words.values) - sum(len(gold.ops) for gold in found)  # of finished states, which stay
+        ops = np.concatenate([*(gold.ops for gold in found), np.zeros(rest, dtype=np.int8)])
+        phrases = np.concatenate([*(gold.phrases for gold in found), np.full(rest, -1, dtype=np.int64)])
+        lost = np.concatenate([*(gold.lost for gold in found), np.zeros(rest, dtype=np.bool_)])
+        return Actions(ops, phrases, np.ones(len(states)), lost)
+
+    def _follow_gold(self) -> list[tuple[States, Actions]]:
+        """Return the start states with their gold edits; with ``parts`` also where those get only half the way."""
+        if not self._gold:
+            states, targets, settings = start_states(self.corpus), self.corpus.targets, self.settings
+            for _ in range(max(1, settings.passes)):
+                copyable, wanted = self.policy.find_copyable(states, self.corpus), take_rows(targets, states.example)
+                gold = gold_actions(states.words, wanted, self.policy.index, copyable, settings.parts)
+                self._gold.append((states, gold))
+                if not settings.parts:
+                    break
+                reached = reach(states.words, gold.ops, gold.phrases, self.policy.index, copyable)
+                whole = np.bincount(np.repeat(np.arange(len(states)), states.words.lengths), gold.lost) == 0
+                rows = zip(reached, states.words, wanted, strict=True)
+                left = [not np.array_equal(new, end) and not np.array_equal(new, old) for new, old, end in rows]
+                halfway = np.flatnonzero(whole & np.array(left, dtype=np.bool_) & (reached.lengths <= MAX_WORDS + 1))
+                if not len(halfway):
+                    break
+                states = States(states.example, reached).take(halfway)
+        return self._gold

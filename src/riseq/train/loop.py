@@ -1,6 +1,7 @@
 """The training loop: epochs over a task's batches, the best checkpoint by BLEU-4 on the first dev set."""
 
 import time
+from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -9,12 +10,14 @@ from typing import Any
 import torch
 from torch import nn
 
+from riseq.metrics.resolving import score_resolved
 from riseq.metrics.scores import score
 from riseq.train.optimiser import Average, Schedule, build_optimiser, set_rates
 from riseq.train.processes import Processes, prefetch
 from riseq.train.settings import TrainSettings
 from riseq.train.task import StepLog, Stream, Task, derive_seed, find_task, make_rng
 from riseq.train.tracking import BEST, LAST, RunState, SavedEpoch, Tracker, add_facts, open_run, write_card
+from riseq.types import Example
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +121,7 @@ class _Run:
         """Score the epoch that has just ended, and keep it where it is the best so far."""
         task, state = self.task, self.state
         with nullcontext() if self.average is None else self.average.applied():
-            scores = {
-                name: score(task.predict(name), [example.target or "" for example in examples]).as_dict()
-                for name, examples in task.dev.items()
-            }
+            scores = {name: self._score(task.predict(name), examples) for name, examples in task.dev.items()}
             self.tracker.scores(state.epoch, scores)
             first = scores[self.settings.dev[0]]["bleu4"]
             if first <= state.best["bleu4"]:
@@ -131,6 +131,14 @@ class _Run:
                 settings = {"system": self.settings.system, "settings": asdict(self.settings)}
                 facts = {**settings, "scores": scores, "epoch": state.epoch, **self._measured()}
                 task.save(self.out / BEST, facts, write_card(task, facts))
+
+    def _score(self, outputs: Sequence[str], examples: Sequence[Example]) -> dict[str, float]:
+        """Return the scores of a dev set, and those of resolving where that is learnt."""
+        targets = [example.target or "" for example in examples]
+        scores: dict[str, float] = dict(score(outputs, targets).as_dict())
+        if self.settings.direction == "resolve":
+            scores |= score_resolved([example.question for example in examples], outputs, targets).as_dict()
+        return scores
 
     def _measured(self) -> dict[str, Any]:
         device = self.task.device

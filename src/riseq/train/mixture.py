@@ -1,8 +1,9 @@
-"""The pairs that RISE learns from, each with what the network is told of the words that may go.
+"""The pairs that are learnt from, each with what RISE's network is told of the words that may go.
 
 A network that only sees pairs learns that new words may go, for in half of CANARD's the target leaves out content words
 that its context lacks. So every pair comes with the truth of it (are all words that go said in the dialogue?), once
-without being told; and dialogues are mixed so that a question may stay as it is.
+without being told; and dialogues are mixed so that a question may stay as it is. All pairs are made as they are read;
+where the direction is to resolve, they are turned round at the end.
 """
 
 from collections.abc import Sequence
@@ -14,14 +15,13 @@ import numpy as np
 
 from riseq.core.edits import MARKER, Op
 from riseq.core.levenshtein import gold_edits
-from riseq.core.phrases import PhraseVocabulary
-from riseq.data.corpora import read_everyday
-from riseq.data.dataset import load_dataset, locate_dataset
+from riseq.data.corpora import read_everyday, read_small_talk
+from riseq.data.dataset import complete_pair, load_dataset, locate_dataset, reverse_pair
 from riseq.model.inputs import Condition
 from riseq.text.lexicon import AFTER_OBJECT, HE, IT, SHE, VAGUE_WORDS
 from riseq.text.words import find_stems, forms
-from riseq.train.corpus import load_pairs, split_pair
-from riseq.train.settings import RiseSettings
+from riseq.train.corpus import load_pairs
+from riseq.train.settings import RiseSettings, TrainSettings
 from riseq.types import Example
 
 Pair = tuple[Example, Condition]
@@ -31,19 +31,22 @@ BARE = 0.15
 """The share of everyday dialogues that come without their answers, where the questions alone say what goes."""
 AFTER = 0.2
 """The share of foreign dialogues that come after a pair's own: there the question keeps its name."""
+WHOLE = 0.7
+"""The share of first turns that are self-contained; the others refer to what nobody said."""
+OPENING = 0.15
+"""The share of small talk that opens a dialogue."""
 _PRONOUNS = {"man": HE, "woman": SHE, "thing": IT}
 """What each kind of thing is called again, by role."""
 _KIND_OF = {form: kind for kind, forms_of_kind in _PRONOUNS.items() for form in forms_of_kind}
 
 
-def gather_pairs(settings: RiseSettings, rng: np.random.Generator) -> tuple[list[Pair], PhraseVocabulary]:
-    """Return the training pairs with what is made from them, and the phrases of the pairs as they came."""
+def gather_pairs(settings: TrainSettings, rng: np.random.Generator) -> tuple[list[Pair], list[Example]]:
+    """Return the training pairs with what is made from them, and the pairs as they came."""
     plain, answered = list[Example](), list[Example]()
     for name, found in load_pairs(settings):
         (answered if ".qa" in Path(name).name else plain).extend(found)
     examples = plain + answered
     everyday = [one for name in settings.everyday for one in read_everyday(locate_dataset(name))][: settings.limit]
-    phrases = PhraseVocabulary.from_pairs(map(split_pair, examples + everyday), settings.phrases, settings.min_count)
     answers = [utterance for e in answered for utterance in e.context[1::2]]
     every = [
         *examples,
@@ -52,15 +55,22 @@ def gather_pairs(settings: RiseSettings, rng: np.random.Generator) -> tuple[list
         *swap_entities(examples, settings.swap, rng),
     ]
     pairs = [(e, Condition.UNKNOWN) for e in every]
-    if settings.grounded:
+    truths: list[Example] = []
+    if isinstance(settings, RiseSettings) and settings.grounded:
         truths = [e for name in settings.with_truth for e in load_dataset(name)[: settings.limit] if e.context]
         pairs += [(e, find_condition(e)) for e in every + truths]
         pairs += [(e, Condition.UNKNOWN) for e in truths if rng.random() < UNTOLD]
-        pairs += mix_unrelated(examples + truths, settings.unrelated, rng)
-        pairs += mix_foreign([*examples, *truths, *everyday], settings.foreign, rng)
+    pairs += mix_unrelated(examples + truths, settings.unrelated, rng)
+    pairs += mix_foreign([*examples, *truths, *everyday], settings.foreign, rng)
+    resolves = settings.direction == "resolve"
     for copy in range(settings.everyday_copies):
-        pairs += [(e, Condition.GROUNDED) for e in choose_forms(everyday, copy, rng)]
-    return pairs, phrases
+        chosen = [make_bare(e, rng) for e in everyday] if resolves else choose_forms(everyday, copy, rng)
+        pairs += [(e, Condition.GROUNDED) for e in chosen]
+    pairs += mix_unchanged(settings, [*examples, *truths, *everyday], rng)
+    came = examples + everyday
+    if resolves:
+        return [(reverse_pair(e), condition) for e, condition in pairs], [reverse_pair(e) for e in came]
+    return pairs, came
 
 
 def find_condition(example: Example) -> Condition:
@@ -75,9 +85,31 @@ def choose_forms(pairs: Sequence[Example], copy: int, rng: np.random.Generator) 
     for _, group in groupby(pairs, key=lambda pair: pair.id):
         said = list(group)
         form = said[0] if copy % 2 == 0 else said[(copy // 2 + 1) % len(said)]
-        bare = replace(form, context=form.context[::2])
-        chosen.append(bare if rng.random() < BARE and find_condition(bare) is Condition.GROUNDED else form)
+        chosen.append(make_bare(form, rng))
     return chosen
+
+
+def make_bare(form: Example, rng: np.random.Generator) -> Example:
+    """Return an everyday pair, now and then without its dialogue's answers where the questions alone say what goes."""
+    bare = replace(form, context=form.context[::2])
+    return bare if rng.random() < BARE and find_condition(bare) is Condition.GROUNDED else form
+
+
+def mix_unchanged(settings: TrainSettings, pairs: Sequence[Example], rng: np.random.Generator) -> list[Pair]:
+    """Return what stays as it is: complete questions in their dialogues, first turns, and small talk."""
+    made: list[Example] = []
+    for k in rng.integers(len(pairs), size=int(settings.complete * len(pairs))):
+        made.append(replace(complete_pair(pairs[k]), id=f"{pairs[k].id}/complete"))
+    for k in rng.integers(len(pairs), size=int(settings.first_turns * len(pairs))):
+        said = pairs[k].question if rng.random() < WHOLE else pairs[k].target or ""
+        made.append(Example(f"{pairs[k].id}/first", (), said, said))
+    talk = [text for name in settings.small_talk for text in read_small_talk(locate_dataset(name))]
+    count = int(settings.small_talk_share * len(pairs)) if talk else 0
+    order = [k for _ in range(-(-count // max(1, len(talk)))) for k in rng.permutation(len(talk))][:count]
+    for number, (k, at) in enumerate(zip(order, rng.integers(len(pairs), size=count), strict=True)):
+        context = () if rng.random() < OPENING else pairs[at].context
+        made.append(Example(f"small-talk-{number}", context, talk[k], talk[k]))
+    return [(example, Condition.GROUNDED) for example in made]
 
 
 def mix_unrelated(pairs: Sequence[Example], share: float, rng: np.random.Generator) -> list[Pair]:

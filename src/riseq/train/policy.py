@@ -15,7 +15,7 @@ from torch import Tensor
 
 from riseq.core.batch import PhraseIndex, index_phrases
 from riseq.core.chain import best_path
-from riseq.core.copies import Copyable, find_same, make_copyable
+from riseq.core.copies import BARE_ONLY, Copyable, PackedTemplates, find_same, make_copyable, pack_templates
 from riseq.core.edits import Op
 from riseq.core.packed import Packed, pack
 from riseq.metrics.first_turns import FirstTurns
@@ -26,6 +26,7 @@ from riseq.model.network import CopyInputs, Ensemble, Inputs, RiseNetwork, Spans
 from riseq.text.pieces import Pieces
 from riseq.train.actions import Index, Ops, reach
 from riseq.train.corpus import Corpus, Lexicon, States, join_rows, sorted_batches, start_states, take_rows
+from riseq.train.phrasing import PhraseScores, TemplateScores, WordScores
 from riseq.train.task import autocast
 from riseq.types import InputError
 
@@ -51,13 +52,16 @@ class Policy:
     """Whether the network decides if its edits are taken."""
     copies: int = 0
     """The longest phrase, in words, that the network can copy; 0: none."""
+    templates: PackedTemplates = BARE_ONLY
+    """The templates that a copied phrase may stand in."""
 
     @classmethod
     def build(cls, network: Any, lexicon: Lexicon, device: torch.device) -> Policy:
         """Return the network's policy over the lexicon's words."""
         index = index_phrases(lexicon.interner.pack(lexicon.phrases))
         config = network.config if isinstance(network, RiseNetwork) else None
-        more = () if config is None else (config.beside, config.stops, config.copies)
+        templates = pack_templates(lexicon.templates, lexicon.interner)
+        more = () if config is None else (config.beside, config.stops, config.copies, templates)
         ids = lexicon.pieces.sep_id, lexicon.pieces.pad_id
         return cls(network, lexicon.piece_table(), index, *ids, device, *more)
 
@@ -99,7 +103,8 @@ class Policy:
         copyable = self.find_copyable(states, corpus, edited)
         if copyable is None:
             return batch
-        same, counts = find_same(copyable, self.index), self.table.lengths[copyable.words.values]
+        same = find_same(copyable, self.index) if len(self.templates) == 1 else None
+        counts = self.table.lengths[copyable.words.values]
         return replace(batch, copies=CopyBatch(copyable, same, counts, len(self.index.phrases)))
 
     def find_copyable(self, states: States, corpus: Corpus, edited: Index | None = None) -> Copyable | None:
@@ -113,7 +118,8 @@ class Policy:
         lengths = np.zeros(len(states), dtype=np.int64)
         lengths[edited] = asked.lengths
         beside = Packed(asked.values, np.concatenate([[0], np.cumsum(lengths)]))
-        return make_copyable(join_rows([take_rows(corpus.shown, states.example), beside, states.words]), self.copies)
+        read = join_rows([take_rows(corpus.shown, states.example), beside, states.words])
+        return make_copyable(read, self.copies, self.templates)
 
     def send(self, batch: Batch) -> Inputs:
         """Return the batch on the device."""
@@ -125,8 +131,9 @@ class Policy:
         """Return the words that phrases can be copied from on the device; None where none are."""
         if (words := batch.copies) is None:
             return None
-        arrays: tuple[NDArray[np.generic], ...] = (words.first_BC, words.last_BC, words.room_BC, words.same_BK)
-        return CopyInputs(*(self.put(array) for array in arrays))
+        first_BC, last_BC, room_BC = (self.put(array) for array in (words.first_BC, words.last_BC, words.room_BC))
+        same_BK = words.same_BK
+        return CopyInputs(first_BC, last_BC, room_BC, None if same_BK is None else self.put(same_BK))
 
     def send_spans(self, spans: SpanBatch) -> Spans:
         """Return the spans on the device."""
@@ -136,13 +143,18 @@ class Policy:
         """Return the array on the device; pinning such small arrays one by one costs more than it saves."""
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
-    def score_phrases(self, inputs: Inputs, encoded: Any, spans: SpanBatch, copies: CopyInputs | None) -> Tensor:
-        """Return the log-probabilities of all phrases at each span, each phrase in the column of its id alone."""
+    def score_phrases(
+        self, inputs: Inputs, encoded: Any, spans: SpanBatch, copies: CopyInputs | None, copyable: Copyable | None
+    ) -> PhraseScores:
+        """Return the log-probabilities of phrases at each span, by their words."""
         sent = self.send_spans(spans)
-        if copies is None:
-            plain: Tensor = self.network.score_phrases(inputs, encoded, sent)
-            return plain
-        return merge_copies(self.network.score_phrases(inputs, encoded, sent, copies), copies.same_BK[sent.row_N])
+        if copies is None or copyable is None:
+            return WordScores(self.network.score_phrases(inputs, encoded, sent), self.put)
+        scores = self.network.score_phrases(inputs, encoded, sent, copies)
+        if copies.same_BK is not None:
+            return WordScores(merge_copies(scores, copies.same_BK[sent.row_N]), self.put)
+        scores_UP, templates_UT = scores.split([scores.shape[1] - len(self.templates), len(self.templates)], dim=1)
+        return TemplateScores(scores_UP, templates_UT, spans.row_N, copyable, self.index, self.put)
 
     @torch.no_grad()
     def act(self, states: States, corpus: Corpus) -> tuple[Ops, Index]:
@@ -165,8 +177,9 @@ class Policy:
                 spans = find_spans(batch, best_BW)
                 best_N = np.zeros(0, dtype=np.int64)
                 if len(spans.row_N):
-                    scores_NP = self.score_phrases(inputs, encoded, spans, self.send_copies(batch))
-                    best_N = scores_NP.argmax(-1).cpu().numpy()
+                    copyable = None if batch.copies is None else batch.copies.copyable
+                    copies = self.send_copies(batch)
+                    best_N = self.score_phrases(inputs, encoded, spans, copies, copyable).best()
             at = states.words.offsets[index]
             ops[(at[:, None] + np.arange(real.shape[1])[None, :])[real]] = best_BW[real]
             phrases[at[spans.row_N] + spans.word_N] = best_N

@@ -25,9 +25,21 @@ from riseq.model.network import NetworkConfig, RiseNetwork, pick_device
 from riseq.text.pieces import Pieces
 from riseq.train import actions
 from riseq.train.actions import Actions, Floats, Index, Seeds
-from riseq.train.corpus import MAX_WORDS, Lexicon, StatePool, States, build_corpus, cut_batches, load_corpus, take_rows
+from riseq.train.corpus import (
+    MAX_WORDS,
+    Lexicon,
+    StatePool,
+    States,
+    build_corpus,
+    cut_batches,
+    learn_templates,
+    load_corpus,
+    split_pair,
+    take_rows,
+)
 from riseq.train.graphs import GraphedEncoder, compile_layers
 from riseq.train.mixture import gather_pairs
+from riseq.train.phrasing import PhraseScores, WordScores
 from riseq.train.policy import Policy, load_ensemble, pad_width, predict_passes
 from riseq.train.processes import Processes
 from riseq.train.risk import baseline_risk, draw_outputs, expected_risk, stop_loss
@@ -45,7 +57,7 @@ class RiseTask:
 
     settings_class: ClassVar[type[TrainSettings]] = RiseSettings
     title = "A riseq model"
-    about = "Makes self-contained questions conversational by editing them (RISE, ACL 2021)."
+    about: str = "Makes self-contained questions conversational by editing them (RISE, ACL 2021)."
 
     def __init__(self, settings: RiseSettings, processes: Processes) -> None:
         """Load the data, the network and its teachers, the same for the same settings."""
@@ -53,11 +65,15 @@ class RiseTask:
             raise InputError(f"workers: {settings.workers}, but there are {most} cores to sample on")
         self.settings, self.processes = settings, processes
         self.made_from = f"Encoder: `{settings.backbone}`; method `{settings.method}`, sampler `{settings.sampler}`"
+        if settings.direction == "resolve":
+            self.about = "Makes conversational questions self-contained by editing them (RISE, ACL 2021, backwards)."
         torch.manual_seed(settings.seed)
-        pairs, phrases = gather_pairs(settings, make_rng(settings.seed, Stream.DATA))
-        self.network, pieces, phrases = _make_network(settings, phrases)
-        interner = Interner(word for phrase in phrases for word in phrase)
+        pairs, came = gather_pairs(settings, make_rng(settings.seed, Stream.DATA))
+        phrases = PhraseVocabulary.from_pairs(map(split_pair, came), settings.phrases, settings.min_count)
         window = ContextWindow(settings.utterance_pieces, settings.utterances, settings.context_pieces)
+        made = _make_network(settings, phrases, came, window)
+        self.network, pieces, phrases = made.network, made.pieces, made.phrases
+        interner = Interner(word for phrase in phrases for word in phrase)
         copied = self.network.config.copies > 0
         if copied and settings.teachers:
             raise InputError(f"{settings.start}: it copies phrases, which no teacher can teach; expected no teachers")
@@ -65,7 +81,7 @@ class RiseTask:
         dev = {name: load_corpus(name, interner, pieces, window, settings.limit, copied) for name in settings.dev}
         self.dev_corpora = dev
         self.dev: Mapping[str, Sequence[Example]] = {name: corpus.examples for name, corpus in dev.items()}
-        self.lexicon = Lexicon(interner, pieces, phrases)
+        self.lexicon = Lexicon(interner, pieces, phrases, made.templates)
         self.device = pick_device(settings.device)
         self.network.to(self.device)
         self.policy = Policy.build(self.network, self.lexicon, self.device)
@@ -80,7 +96,9 @@ class RiseTask:
         self._buffers, self._turn = [torch.empty(0)] * (settings.micro_batches + 1), 0
         self.log = StepLog()
         self.pool = StatePool(self.corpus, self.policy, settings, processes)
-        self.fingerprint = make_fingerprint(settings, self.corpus.examples, phrases.to_lines())
+        self.fingerprint = make_fingerprint(
+            settings, self.corpus.examples, [*phrases.to_lines(), *made.templates.to_lines()]
+        )
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -166,7 +184,9 @@ class RiseTask:
 
     def save(self, folder: Path, facts: Mapping[str, Any], card: str) -> None:
         """Write the model's folder whole."""
-        save_checkpoint(folder, Checkpoint(self.network, self.lexicon.phrases, self.lexicon.pieces, facts), card)
+        lexicon = self.lexicon
+        saved = Checkpoint(self.network, lexicon.phrases, lexicon.pieces, facts, lexicon.templates)
+        save_checkpoint(folder, saved, card)
 
     def _forward(self, part: MicroBatch, slot: int) -> Forward:
         """Return the editing policy's scores of micro-batch ``slot``, with their copy to the host under way."""
@@ -204,12 +224,12 @@ class RiseTask:
         put = policy.put
         with autocast(self.device):
             phrases = self._score_phrases(forward, credit.spans)
-            edits, at = (put(credit.codes_LBW), put(credit.weights_LBW)), put(credit.at_N)
-            loss = actions.policy_loss(forward.edits, *edits, phrases, at, put(credit.chosen_N), put(credit.weights_N))
-            if self.teacher is not None and settings.distill:
+            edits, said_N = (put(credit.codes_LBW), put(credit.weights_LBW)), phrases.take(credit.at_N, credit.chosen_N)
+            loss = actions.policy_loss(forward.edits, *edits, said_N, put(credit.weights_N))
+            if self.teacher is not None and settings.distill and isinstance(phrases, WordScores):
                 taught, taught_phrases = self.teacher.teach(forward.inputs, policy.send_spans(credit.spans))
                 real = put(part.batch.real_BW[:, :-1])
-                soft = actions.imitation_loss(forward.edits, taught, real, phrases, taught_phrases)
+                soft = actions.imitation_loss(forward.edits, taught, real, phrases.scores_UP, taught_phrases)
                 loss = (1 - settings.distill) * loss + settings.distill * soft
             if self.lowers_risk:
                 loss = settings.risk_mix * loss + (1 - settings.risk_mix) * self._find_risk(forward, draws[0])
@@ -233,7 +253,8 @@ class RiseTask:
         draws = []
         for number in range(settings.samples):
             seeds = part.seeds + np.uint64(number)
-            drawn = actions.draw_guided(states, part.targets, packed, seeds, index, settings.sampler, copyable)
+            asked = seeds, index, settings.sampler, copyable, settings.parts
+            drawn = actions.draw_guided(states, part.targets, packed, *asked)
             draws.append(replace(drawn, weights=self._scale(drawn.weights, part)))
         return draws
 
@@ -241,8 +262,9 @@ class RiseTask:
         bounded = self.settings.reward_scale == "bounded"
         return actions.scale_rewards(rewards, part.states.words, part.targets, self.settings.reward_floor, bounded)
 
-    def _score_phrases(self, forward: Forward, spans: SpanBatch) -> Tensor:
-        return self.policy.score_phrases(forward.inputs, forward.encoded, spans, forward.copies)
+    def _score_phrases(self, forward: Forward, spans: SpanBatch) -> PhraseScores:
+        part = forward.part
+        return self.policy.score_phrases(forward.inputs, forward.encoded, spans, forward.copies, part.copyable)
 
     def _explore(self, forward: Forward, number: int) -> Actions:
         """Return edits drawn without a target in sight (-DPS): the best, or anything now and then.
@@ -259,7 +281,7 @@ class RiseTask:
         phrases = np.full(len(ops), -1, dtype=np.int64)
         if len(spans.row_N):
             with torch.no_grad():
-                chosen = actions.gumbel_argmax(self._score_phrases(forward, spans)).cpu().numpy()
+                chosen = self._score_phrases(forward, spans).draw(np.arange(len(spans.row_N)))
             phrases[words.offsets[spans.row_N] + spans.word_N] = chosen
         rewards = actions.reward(words, part.targets, ops, phrases, index, part.copyable)
         nothing = 1.0 / (1.0 + core.distances(words, part.targets))  # Eq. 7 for no edit
@@ -284,11 +306,14 @@ class RiseTask:
         return risk if odds is None else risk + stop_loss(odds, outputs)
 
 
-def _make_network(settings: RiseSettings, phrases: PhraseVocabulary) -> tuple[RiseNetwork, Pieces, PhraseVocabulary]:
-    """Return the network that a run begins with, its pieces and its phrases: ``phrases``, or those of its start."""
+def _make_network(
+    settings: RiseSettings, phrases: PhraseVocabulary, came: Sequence[Example], window: ContextWindow
+) -> Checkpoint:
+    """Return the network that a run begins with, with its pieces, phrases and templates: its start's, or the data's."""
     if settings.start is None:
         backbone = load_backbone(settings.backbone, settings.keep_layers)
         pieces = Pieces.load(backbone.tokenizer)
+        templates = learn_templates(came, phrases, pieces, window, settings.copies, settings.templates)
         decoder = settings.decoder_layers, settings.decoder_input
         config = NetworkConfig(
             backbone.config,
@@ -300,10 +325,11 @@ def _make_network(settings: RiseSettings, phrases: PhraseVocabulary) -> tuple[Ri
             settings.beside,
             settings.stops,
             settings.copies,
+            len(templates) - 1,
         )
         network = RiseNetwork(config, pieces.cls_id)
         initialise(network, backbone, [pieces.encode(phrase) for phrase in phrases])
-        return network, pieces, phrases
+        return Checkpoint(network, phrases, pieces, {}, templates)
     begun = load_trained(settings.start)
     shape = begun.network.config
     for name in ("decoder_layers", "decoder_input"):
@@ -314,8 +340,13 @@ def _make_network(settings: RiseSettings, phrases: PhraseVocabulary) -> tuple[Ri
     copies = shape.copies or settings.copies
     if settings.copies not in (0, copies):
         raise InputError(f"{settings.start}: copies is {copies}, the run's {settings.copies}")
+    templates = begun.templates
+    if not shape.templates:
+        templates = learn_templates(came, begun.phrases, begun.pieces, window, copies, settings.templates)
+    elif settings.templates and settings.templates < shape.templates:
+        raise InputError(f"{settings.start}: templates is {shape.templates}, the run's {settings.templates}")
     shape = replace(shape, conditioned=conditioned, joint=joint, beside=beside, stops=stops, copies=copies)
-    shape = replace(shape, dropout=settings.dropout)
+    shape = replace(shape, dropout=settings.dropout, templates=len(templates) - 1)
     network = RiseNetwork(shape, begun.pieces.cls_id)
     network.load_state_dict({**network.state_dict(), **begun.network.state_dict()})  # what is new adds nothing yet
-    return network, begun.pieces, begun.phrases
+    return replace(begun, network=network, templates=templates)

@@ -52,16 +52,13 @@ def draw_outputs(policy: Policy, forward: Forward, guided: Actions, count: int, 
     scores_KB = (scores_KB * policy.put(real)).sum(-1)
     if len(row_N):
         spans, at_N = actions.merge_spans(found)
-        scores_UP = policy.score_phrases(forward.inputs, forward.encoded, spans, forward.copies)
-        at = policy.put(at_N)
-        drawn_N = actions.gumbel_argmax(scores_UP.detach()[at])
-        best_N = scores_UP.detach().argmax(-1)[at]
-        chosen_N = torch.where(policy.put(sample_N == BEST), best_N, drawn_N).cpu().numpy()
+        scores = policy.score_phrases(forward.inputs, forward.encoded, spans, forward.copies, part.copyable)
+        chosen_N = np.where(sample_N == BEST, scores.best()[at_N], scores.draw(at_N))
         known = guided.phrases[words.offsets[row_N] + word_N]
         chosen_N = np.where(sample_N == GUIDED, known, chosen_N)
         phrases_KBW[sample_N, row_N, word_N] = chosen_N
         flat = policy.put(sample_N * len(real) + row_N)
-        taken_N = scores_UP[at, policy.put(chosen_N.clip(0))]
+        taken_N = scores.take(at_N, chosen_N)
         added = scores_KB.new_zeros(scores_KB.numel()).index_add(0, flat, taken_N)
         scores_KB = scores_KB + added.view_as(scores_KB)
     every = np.tile(np.arange(len(real)), count)

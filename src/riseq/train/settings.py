@@ -26,6 +26,21 @@ class TrainSettings:
     train: tuple[str, ...] = ("canard/train.qonly",)  # files, or sets' names under RISEQ_DATA
     dev: tuple[str, ...] = ("canard/dev.qonly",)  # the first one chooses the checkpoint
     limit: int | None = None  # use only the first rows of each file
+    direction: Literal["simplify", "resolve"] = "simplify"  # resolve: every pair is learnt backwards
+    drop_answers: float = 0.0  # share of examples with answers (files named .qa) that are also used without them
+    borrow_answers: float = 0.0  # share of examples without answers that are also used with some from elsewhere
+    swap: float = 0.0  # extra examples with entities of another kind, as a share of the training pairs
+    everyday: tuple[str, ...] = ()  # files of everyday dialogues, or sets' names
+    everyday_copies: int = 4  # how often an epoch has each everyday question, its forms in turn; resolve: each form
+    unrelated: float = 0.0  # questions after unrelated dialogues, where they stay, as a share of the pairs
+    foreign: float = 0.0  # pairs with a foreign dialogue before theirs, as a share of the pairs
+    complete: float = 0.0  # resolve: self-contained questions in their dialogues, which stay, as a share of the pairs
+    first_turns: float = 0.0  # questions with no dialogue, which stay, as a share of the pairs
+    small_talk: tuple[str, ...] = ()  # files of what is no question or not English, which stays, or sets' names
+    small_talk_share: float = 0.02  # how often it is said, as a share of the pairs
+    utterance_pieces: int | None = 30  # the cut of each utterance; none: whole
+    utterances: int | None = 6  # how many of the last are read; none: all
+    context_pieces: int | None = None  # the most pieces of a dialogue that are read, the latest first
     # The optimiser
     epochs: int = 6  # frozen or copying ones counted
     batch: int = 256  # states a step; of a baseline, pairs
@@ -52,6 +67,11 @@ class TrainSettings:
             raise InputError("seed is 0 or more")
         if self.scored_from > self.epochs:
             raise InputError(f"scored_from: {self.scored_from}; expected up to epochs, {self.epochs}")
+        if self.complete and self.direction != "resolve":
+            raise InputError("complete: a question that says everything stays only where direction is resolve")
+        for name in ("complete", "first_turns", "small_talk_share"):
+            if getattr(self, name) < 0:
+                raise InputError(f"{name} is 0 or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +88,13 @@ class RiseSettings(TrainSettings):
     beside: bool = False  # later passes are shown the question as it was asked beside what it has become
     stops: bool = False  # a head decides whether a pass is taken; it learns in the epochs of minimum risk
     copies: int = 0  # the longest phrase, in words, that can be copied from what is read; 0: none
+    templates: int = 0  # how many templates, such as "of {}", a copied phrase can stand in; 0: none
+    parts: bool = False  # a phrase that cannot be said is learnt in parts, the longest first, the rest in later passes
     phrases: int = 3461  # size of the phrase vocabulary
     min_count: int = 2  # a phrase must occur this often in the training pairs
     # The data
-    drop_answers: float = 0.0  # share of examples with answers (files named .qa) that are also used without them
-    borrow_answers: float = 0.0  # share of examples without answers that are also used with some from elsewhere
-    everyday: tuple[str, ...] = ()  # files of everyday dialogues, or sets' names
-    everyday_copies: int = 4  # how often each everyday question is learnt from in an epoch, its forms in turn
     grounded: bool = False  # the network is told whether only what the dialogue said goes
     with_truth: tuple[str, ...] = ()  # sets of which a quarter of the pairs is also used without being told that
-    unrelated: float = 0.0  # questions after unrelated dialogues, where they stay, as a share of the pairs
-    foreign: float = 0.0  # pairs with a foreign dialogue before theirs, as a share of the pairs
-    utterance_pieces: int | None = 30  # the cut of each utterance; none: whole
-    utterances: int | None = 6  # how many of the last are read; none: all
-    context_pieces: int | None = None  # the most pieces of a dialogue that are read, the latest first
-    swap: float = 0.0  # extra examples with entities of another kind, as a share of the training pairs
     # The method
     method: Literal["rise", "mle", "epsilon"] = "rise"  # rise; mle is -MLD; epsilon is -DPS
     likelihood_epochs: int = 0  # first epochs of rise that learn one gold alignment, as mle does
@@ -121,6 +133,8 @@ class RiseSettings(TrainSettings):
             raise InputError("stops: a head that decides learns in risk_epochs; expected 1 or more of them")
         if self.copies < 0:
             raise InputError("copies is 0 or more")
+        if self.templates < 0 or (self.templates and not self.copies and self.start is None):
+            raise InputError("templates is 0 or more; they stand around what copies lets be copied")
         if self.copies and self.teachers:
             raise InputError("copies: teachers have no copied phrases to teach; expected one of the two")
 

@@ -104,7 +104,8 @@ class Tracker:
             return
         self._stop_bar()
         for name, found in scores.items():
-            main = {key: found[key] for key in ("bleu4", "rougeL", "cider", "exact")}
+            shown_keys = ("bleu4", "rougeL", "cider", "exact", "term_f1", "unchanged")
+            main = {key: found[key] for key in shown_keys if key in found}
             shown = "  ".join(f"{key} {value:.2f}" for key, value in main.items())
             self.console.print(f"epoch {epoch}  {name}  {shown}", highlight=False)
             self._append("scores.csv", ("epoch", "data", *found), (epoch, name, *(f"{v:.4f}" for v in found.values())))

@@ -1,0 +1,52 @@
+"""Scores of the way back, and sets read backwards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from riseq.metrics.behaviour import is_backwards, load_cases, load_scored
+from riseq.metrics.resolving import score_resolved
+from riseq.types import Example, InputError
+
+
+def test_terms_are_the_content_words_that_were_put_in() -> None:
+    questions = ["When was it released?", "Who is Ada?", "And where?"]
+    targets = ["When was Alien released?", "Who is Ada?", "And where was Alien filmed?"]
+    found = score_resolved(questions, ["When was the Alien released?", "Who is Ada Byron?", "And where?"], targets)
+    # Put in: alien, byron; wanted: alien, alien, filmed; shared: one.
+    assert found.term_precision == pytest.approx(50)
+    assert found.term_recall == pytest.approx(100 / 3)
+    assert found.term_f1 == pytest.approx(40)
+    assert (found.complete, found.unchanged) == (1, 0)
+
+
+def test_nothing_to_do_and_nothing_done_is_perfect() -> None:
+    found = score_resolved(["Who is Ada?"], ["who is ada ?"], ["Who is Ada?"])
+    assert (found.term_f1, found.complete, found.unchanged) == (100, 1, 100)
+    assert score_resolved(["Why?"], ["Why Ada?"], ["Why Bob?"]).term_f1 == 0
+
+
+def test_a_suite_is_read_backwards(root: Path) -> None:
+    name = root / "data" / "everyday" / "suite.jsonl"
+    forwards, backwards = load_cases(name), load_cases(f"{name}+resolve")
+    for one, other in zip(forwards, backwards, strict=True):
+        assert other.example.question == one.gold[0]
+        assert other.example.target == other.gold[0] == one.example.question
+        assert other.example.context == one.example.context
+        assert not other.phenomenon, "what is kept, gone or bad is said of the other direction"
+    complete = load_scored(f"{name}+complete")
+    assert all(one.question == one.target for one in complete)
+    assert [one.question for one in complete] == [case.example.question for case in forwards]
+
+
+def test_a_set_of_pairs_is_read_backwards(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text('{"id": "1", "context": ["Who?"], "question": "Is Ada in?", "target": "Is she in?"}\n', "utf-8")
+    (pair,) = load_scored(f"{path}+resolve")
+    assert pair == Example("1", ("Who?",), "Is she in?", "Is Ada in?")
+    assert [is_backwards(f"{path}{end}") for end in ("", "+resolve", "+complete")] == [False, True, True]
+    assert load_scored(str(path))[0].target == "Is she in?"
+    with pytest.raises(InputError, match="no such file"):
+        load_scored("nowhere+resolve")
