@@ -23,9 +23,14 @@ class DialogueWords:
         return find_stem(form) in self._said
 
     @cached_property
+    def forms(self) -> list[list[str]]:
+        """The forms of each utterance's words."""
+        return list(map(forms, self.context))
+
+    @cached_property
     def stems(self) -> list[list[str]]:
         """The stems of each utterance's words."""
-        return [list(map(find_stem, forms(text))) for text in self.context]
+        return [list(map(find_stem, words)) for words in self.forms]
 
     @cached_property
     def _said(self) -> frozenset[str]:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
 from riseq.engine.confidence import Calibration, DraftFeatures, PassFeatures
 from riseq.engine.dialogue import DialogueWords
+from riseq.engine.reading import Reader
 from riseq.engine.rules.agreement import Pronouns, correct_gender, fix_agreement, use_pronouns
 from riseq.engine.rules.broken_english import fix_stranded_words, mend_phrases
-from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, encode_context
+from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, encode_cut
 from riseq.text.lexicon import GENERAL_PRONOUNS, SEXED_NOUNS, TRADE, find_stem, is_content, is_foreign, is_word
 from riseq.text.pieces import Pieces
 from riseq.text.realise import realise
@@ -185,7 +186,10 @@ def start(
     words = [MARKER, *forms(question)]
     cuts = _cut(words, pieces, max_pieces)
     length = sum(map(len, cuts)) + 1
-    encoded = encode_context(pieces, context, replace(window, pieces=max(max_pieces - length, LEAST_CONTEXT)))
+    reader = Reader(dialogue or DialogueWords(context), pieces)
+    import os
+    shown = reader.choose(words[1:]) if os.environ.get("READ") else reader.utterances
+    encoded = encode_cut(pieces, shown, replace(window, pieces=max(max_pieces - length, LEAST_CONTEXT)))
     room = max_pieces - len(encoded.ids) - 1
     if length > room + 1:
         cuts = _cut(words, pieces, room)

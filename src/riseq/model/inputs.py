@@ -45,6 +45,8 @@ class ContextWindow:
 
 
 PAPER_WINDOW = ContextWindow()
+CutWord = tuple[int, ...]
+"""The pieces of one word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +57,37 @@ class ContextIds:
     truncated: bool
 
 
+class CutUtterances:
+    """The words of each utterance of a dialogue in pieces; one is cut when first asked for, and only once."""
+
+    def __init__(self, pieces: Pieces, context: Sequence[str]) -> None:
+        self.pieces, self._context = pieces, context
+        self._cut: dict[int, list[CutWord]] = {}
+
+    def __len__(self) -> int:
+        return len(self._context)
+
+    def __getitem__(self, index: int) -> list[CutWord]:
+        if index not in self._cut:
+            self._cut[index] = list(map(self.pieces.cut, forms(self._context[index])))
+        return self._cut[index]
+
+
 def encode_context(pieces: Pieces, context: Sequence[str], window: ContextWindow = PAPER_WINDOW) -> ContextIds:
     """Return what ``window`` shows of a dialogue in pieces, cut at whole words."""
-    kept = context if window.utterances is None else context[max(0, len(context) - window.utterances) :]
+    return encode_cut(pieces, CutUtterances(pieces, context), window)
+
+
+def encode_cut(
+    pieces: Pieces, utterances: CutUtterances | Sequence[Sequence[CutWord]], window: ContextWindow
+) -> ContextIds:
+    """Return what ``encode_context`` does, of utterances whose words are cut already; the latest are asked for first."""
+    first = 0 if window.utterances is None else max(0, len(utterances) - window.utterances)
     room = window.pieces
-    truncated = len(kept) < len(context)
+    truncated = first > 0
     rows: list[list[int]] = []
-    for utterance in reversed(kept):
-        words = [pieces.cut(form) for form in forms(utterance)]
+    for index in reversed(range(first, len(utterances))):
+        words = utterances[index]
         row = _join(words, window.utterance_pieces)
         truncated |= len(row) < sum(map(len, words))
         if room is not None and len(row) >= room:
