@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from riseq.text.lexicon import PERSONAL_PRONOUNS
 from riseq.types import InputError, suggest
 
 NEUTRAL = 0.5
 """The strength that takes the network's scores as they are."""
+READ = ("all", "relevant")
+"""What may be read of a long dialogue."""
 MAX_PASSES = 3
 """How many passes an engine makes at most by default."""
 
@@ -31,6 +33,7 @@ class ControlOptions(TypedDict, total=False):
     grounded: bool
     pronouns: Mapping[str, str] | Iterable[str]
     min_confidence: float
+    read: Literal["all", "relevant"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,11 @@ class Controls:
     min_confidence: float = described(
         0.0, "If the confidence is lower, take the mildest form that reaches it, or else the question."
     )
+    read: Literal["all", "relevant"] = described(
+        "all",
+        "Of a long dialogue read all that fits, or its last turn and the relevant sentences before it: faster.",
+        metavar="all|relevant",
+    )
 
     def __post_init__(self) -> None:
         for name in ("strength", "min_confidence"):
@@ -66,6 +74,8 @@ class Controls:
         if self.max_passes is not None:
             check_count("max_passes", self.max_passes)
         check_count("n_best", self.n_best)
+        if self.read not in READ:
+            raise InputError(f"read is {self.read!r}, expected {' or '.join(READ)}")
         for name in ("guard", "grounded"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"{name} is {getattr(self, name)!r}, expected True or False")
