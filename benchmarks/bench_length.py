@@ -196,7 +196,9 @@ def print_canard(model: Simplifier, rows: Sequence[Mapping[str, Any]], repeat: i
     asked = [Asked(one["question"], tuple(one["context"]), one) for one in rows]
     sizes = [count_pieces(model, one.context) for one in asked]
     in_part = [index for index, size in enumerate(sizes) if size > reading.LONG]
-    whole = [one.text for one in model.batch([(one.question, one.context) for one in asked], grounded=grounded)]
+    whole = [
+        one.text for one in model.batch([(one.question, one.context) for one in asked], grounded=grounded, read="all")
+    ]
     found = answer(model, [asked[index] for index in in_part], repeat, grounded=grounded)
     targets = [one.case["target"] for one in asked]
     print(write_row("pieces", "rows", *(f"B-4 {way}" for way in WAYS), *(f"times, {way}" for way in [*WAYS][1:])))

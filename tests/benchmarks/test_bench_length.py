@@ -29,7 +29,7 @@ class Free:
     ) -> Simplification:
         return Simplification(question, question if read == "all" else "it?")
 
-    def batch(self, items: Iterable[Item], grounded: bool = True) -> Iterator[Simplification]:
+    def batch(self, items: Iterable[Item], grounded: bool = True, read: str = "all") -> Iterator[Simplification]:
         return (self(*read_item(item)) for item in items)
 
 

@@ -297,6 +297,11 @@ def test_what_is_not_long_is_read_alike_in_both_ways(engine: Simplifier) -> None
     assert list(engine.batch(examples, read="relevant")) == list(engine.batch(examples, read="all"))
 
 
+def test_relevant_is_the_default_and_all_the_benchmarks_way() -> None:
+    asked = [Controls.of(read=read, grounded=way) for read in (None, "all", "relevant") for way in (True, False)]
+    assert [one.reads_relevant for one in asked] == [True, False, False, False, True, True]
+
+
 def test_equal_dialogues_are_read_once(engine: Simplifier, monkeypatch: pytest.MonkeyPatch) -> None:
     read = []
 

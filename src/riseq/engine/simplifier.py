@@ -278,10 +278,9 @@ class Simplifier:
         room = self.backend.max_pieces
         protect, pronouns = controls.protected_words(), controls.pronoun_words()
         condition = Condition.GROUNDED if controls.grounded else Condition.UNKNOWN
-        relevant = controls.read == "relevant"
         # Equal dialogues are read once, whether or not they are one object.
         readers = {said: Reader(DialogueWords(said), self.pieces) for said in dict.fromkeys(said for _, said in asked)}
-        settings = protect, self.window, condition, pronouns
+        settings, relevant = (protect, self.window, condition, pronouns), controls.reads_relevant
         drafts = [start(one, said, self.pieces, room, *settings, readers[said], relevant) for one, said in asked]
         if self.asks_first_turns:
             for draft in drafts:
