@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from judge_everyday import SUITE, judge
 from riseq import Simplifier
@@ -93,7 +93,7 @@ WAYS: Mapping[str, Choose | None] = {
 def choosing(choose: Choose | None) -> Iterator[None]:
     """Make engines choose sentences by ``choose`` where they read in part."""
     own = Reader.choose
-    Reader.choose = choose or own  # type: ignore[method-assign]
+    Reader.choose = choose or own  # type: ignore[method-assign, assignment]
     try:
         yield
     finally:
@@ -111,8 +111,8 @@ def answer(
         for _ in range(repeat):
             for way in ways:
                 with choosing(WAYS[way]):
+                    read: Literal["all", "relevant"] = "all" if way == "all" else "relevant"
                     began = time.perf_counter()
-                    read = "all" if way == "all" else "relevant"
                     texts[way] = model(one.question, context=one.context, read=read, **options).text
                     best[way] = min(best[way], 1_000 * (time.perf_counter() - began))
         for way in ways:
@@ -188,7 +188,8 @@ def print_chats(model: Simplifier, cases: Sequence[Mapping[str, Any]], asked: Se
 def rate(asked: Sequence[Asked], found: Sequence[Answered]) -> tuple[float, float]:
     """Return the percentages of right and exact answers."""
     judged = [judge(one.case, answered.text) for one, answered in zip(asked, found, strict=True)]
-    return tuple(100 * sum(getattr(one, name) for one in judged) / len(judged) for name in ("right", "exact"))  # type: ignore[return-value]
+    right, exact = sum(one.right for one in judged), sum(one.exact for one in judged)
+    return 100 * right / len(judged), 100 * exact / len(judged)
 
 
 def print_canard(model: Simplifier, rows: Sequence[Mapping[str, Any]], repeat: int, grounded: bool) -> None:
