@@ -69,6 +69,8 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"pronouns": {"Ira": "xe"}}, "pronouns has 'Ira=xe'"),
     ({"pronouns": [3]}, "pronouns has 3, expected"),
     ({"guard": 1}, "guard is 1, expected True or False"),
+    ({"read": "some"}, "read is 'some', expected all or relevant"),
+    ({"read": True}, "read is True, expected all or relevant"),
     ({"power": 1}, "'power' is no control; there are strength, protect, max_passes, n_best, guard"),
 ]
 

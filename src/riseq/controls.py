@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from riseq.text.lexicon import PERSONAL_PRONOUNS
 from riseq.types import InputError, suggest
 
 NEUTRAL = 0.5
 """The strength that takes the network's scores as they are."""
+READ = ("all", "relevant")
+"""What may be read of a long dialogue."""
 MAX_PASSES = 3
 """How many passes an engine makes at most by default."""
 
@@ -31,6 +33,7 @@ class ControlOptions(TypedDict, total=False):
     grounded: bool
     pronouns: Mapping[str, str] | Iterable[str]
     min_confidence: float
+    read: Literal["all", "relevant"] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,11 @@ class Controls:
     min_confidence: float = described(
         0.0, "If the confidence is lower, take the mildest form that reaches it, or else the question."
     )
+    read: Literal["all", "relevant"] | None = described(
+        None,
+        "Of a long dialogue: all that fits, or the last turn and relevant sentences (default relevant if grounded).",
+        metavar="all|relevant",
+    )
 
     def __post_init__(self) -> None:
         for name in ("strength", "min_confidence"):
@@ -66,6 +74,8 @@ class Controls:
         if self.max_passes is not None:
             check_count("max_passes", self.max_passes)
         check_count("n_best", self.n_best)
+        if self.read is not None and self.read not in READ:
+            raise InputError(f"read is {self.read!r}, expected {' or '.join(READ)}")
         for name in ("guard", "grounded"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"{name} is {getattr(self, name)!r}, expected True or False")
@@ -88,6 +98,11 @@ class Controls:
         """Return the fields that differ from the defaults, as JSON has them."""
         values = {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) != one.default}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+    @property
+    def reads_relevant(self) -> bool:
+        """Whether a long dialogue is read in part; the benchmark's way reads all, unless told otherwise."""
+        return self.grounded if self.read is None else self.read == "relevant"
 
     def protected_words(self) -> tuple[tuple[str, ...], ...]:
         """Return the words of each protected phrase."""

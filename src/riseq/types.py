@@ -93,7 +93,7 @@ class Simplification:
     text: str
     steps: tuple[Step, ...] = ()
     truncated: bool = False
-    """Whether any of the context, or the end of the question, was too long to be read."""
+    """Whether any of the context, or the end of the question, was not read: too long, or left out by ``read``."""
     confidence: float | None = None
     """The probability that a person would accept the text, calibrated; None where the system does not say."""
     probability: float | None = None

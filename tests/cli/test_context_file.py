@@ -9,6 +9,7 @@ import pytest
 
 from riseq import Simplifier
 from riseq.cli import main
+from riseq.controls import Controls
 from riseq.types import InputError
 from tiny_model import export_tiny
 
@@ -43,6 +44,21 @@ def test_every_question_is_answered_as_many_answers_it(
     capsys.readouterr()
     assert main(["simplify", ASKED[0], "--context-file", "chat.json", "-m", str(model)]) == 0
     assert capsys.readouterr().out == f"{expected[0]}\n"
+
+
+def test_how_a_long_dialogue_is_read_is_an_option(model: Path, files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = [*SAID, *["The flag was large. Who saw it there?", "All of them did."] * 20]
+    Path("chat.json").write_text(json.dumps(said), encoding="utf-8")
+    command = ["simplify", "questions.txt", "--context-file", "chat.json", "-m", str(model), "--read"]
+    for read in ("all", "relevant"):
+        assert main([*command, read]) == 0
+        rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        expected = Simplifier.load(model).many(said, ASKED, controls=Controls.of(read=read))
+        assert [(row["text"], row["truncated"]) for row in rows] == [(one.text, one.truncated) for one in expected]
+    assert main([*command, "some"]) == 2
+    shown = capsys.readouterr().err
+    assert shown.count("\n") == 1
+    assert "relevant" in shown
 
 
 def test_a_run_is_not_continued_after_another_dialogue(

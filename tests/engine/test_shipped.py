@@ -99,6 +99,19 @@ def test_a_name_in_the_first_of_five_turns_is_read(shipped: Simplifier) -> None:
     assert shipped("Did Simone Biles write a book?", [*BILES, *["and so on "] * 400]).truncated
 
 
+OTHER_TALK = ("How do I bake a rye bread?", "With rye flour, water, salt and a starter. Let it rise overnight.") * 14
+
+
+def test_a_long_chat_is_read_in_part_and_nothing_goes_that_nobody_said(shipped: Simplifier) -> None:
+    context = ["Who is Simone Biles?", "A gymnast. She won four gold medals.", *OTHER_TALK, *BILES[-2:]]
+    result = shipped("Did Simone Biles write a book?", context, read="relevant")
+    assert (result.text, result.truncated) == ("Did she write a book?", True)
+    # The rules see what the network does not read, and do not take what nobody said.
+    for question in ("Did Simone Biles live in Nairobi in July?", "How does Ada Palmer knead dough?"):
+        new = {"nairobi", "july", "ada", "palmer", "knead", "dough"}.intersection(forms(question))
+        assert new <= set(forms(shipped(question, context, read="relevant").text))
+
+
 def test_a_name_at_the_end_of_a_long_answer_is_read(shipped: Simplifier) -> None:
     assert len(LONG_ANSWER.split()) >= 120
     asked = "How do I clean the X?", "How long does the X take to heat up?", "Is the X loud?", "Does the X come used?"

@@ -292,6 +292,28 @@ def test_what_was_not_looked_at_is_told(engine: Simplifier) -> None:
     assert engine("w " * 600, CONTEXT).truncated
 
 
+def test_what_is_not_long_is_read_alike_in_both_ways(engine: Simplifier) -> None:
+    examples = make_examples(40)
+    assert list(engine.batch(examples, read="relevant")) == list(engine.batch(examples, read="all"))
+
+
+def test_relevant_is_the_default_and_all_the_benchmarks_way() -> None:
+    asked = [Controls.of(read=read, grounded=way) for read in (None, "all", "relevant") for way in (True, False)]
+    assert [one.reads_relevant for one in asked] == [True, False, False, False, True, True]
+
+
+def test_equal_dialogues_are_read_once(engine: Simplifier, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+
+    def read_dialogue(said: tuple[str, ...]) -> DialogueWords:
+        read.append(said)
+        return DialogueWords(said)
+
+    monkeypatch.setattr(module, "DialogueWords", read_dialogue)
+    list(engine.batch([("Where was Ira Hayes born?", list(CONTEXT)), ("Who was he?", list(CONTEXT))]))
+    assert read == [CONTEXT]
+
+
 def test_a_question_that_no_pass_reads_says_why(engine: Simplifier) -> None:
     asked = "Where was Ira Hayes born?"
     assert engine(asked, CONTEXT).reason is None

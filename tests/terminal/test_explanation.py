@@ -33,7 +33,7 @@ def test_a_pipe_gets_plain_lines() -> None:
         "            insert So",
         "             30%  delete here",
         "result      So when was it shown?",
-        "note        the dialogue or the question is longer than the model reads",
+        "note        not all of the dialogue or the question was read",
     ]
 
 

@@ -17,6 +17,7 @@ class DialogueWords:
         self.context = context
         self.has_answers = not all(map(is_question, context))
         """Whether any utterance is no question."""
+        self._forms: dict[int, list[str]] = {}
         self._mentions: dict[str, Mention | None] = {}
 
     def __contains__(self, form: str) -> bool:
@@ -25,7 +26,13 @@ class DialogueWords:
     @cached_property
     def stems(self) -> list[list[str]]:
         """The stems of each utterance's words."""
-        return [list(map(find_stem, forms(text))) for text in self.context]
+        return [list(map(find_stem, self.find_forms(index))) for index in range(len(self.context))]
+
+    def find_forms(self, index: int) -> list[str]:
+        """Return the forms of an utterance's words, which are found once."""
+        if index not in self._forms:
+            self._forms[index] = forms(self.context[index])
+        return self._forms[index]
 
     @cached_property
     def _said(self) -> frozenset[str]:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
 from riseq.engine.confidence import Calibration, DraftFeatures, PassFeatures
 from riseq.engine.dialogue import DialogueWords
+from riseq.engine.reading import Reader
 from riseq.engine.rules.agreement import Pronouns, correct_gender, fix_agreement, use_pronouns
 from riseq.engine.rules.broken_english import fix_stranded_words, mend_phrases
-from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, encode_context
+from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow
 from riseq.text.lexicon import GENERAL_PRONOUNS, SEXED_NOUNS, TRADE, find_stem, is_content, is_foreign, is_word
 from riseq.text.pieces import Pieces
 from riseq.text.realise import realise
@@ -175,17 +176,21 @@ def start(
     window: ContextWindow = PAPER_WINDOW,
     condition: Condition = Condition.GROUNDED,
     pronouns: Pronouns = (),
-    dialogue: DialogueWords | None = None,
+    reader: Reader | None = None,
+    relevant: bool = False,
 ) -> Draft:
-    """Return the draft of a question that nothing was done to; ``dialogue`` is what ``context`` said, if known already.
+    """Return the draft of a question that nothing was done to; ``reader`` is that of ``context``, if there is one.
 
     Where question and context have more than ``max_pieces`` together, the oldest utterances go first; the end of the
-    last one stays, and the question is edited as far as it fits behind it.
+    last one stays, and the question is edited as far as it fits behind it. Where only what is ``relevant`` is to be
+    read, a long dialogue is read in part; see ``riseq.engine.reading``.
     """
     words = [MARKER, *forms(question)]
     cuts = _cut(words, pieces, max_pieces)
     length = sum(map(len, cuts)) + 1
-    encoded = encode_context(pieces, context, replace(window, pieces=max(max_pieces - length, LEAST_CONTEXT)))
+    reader = reader or Reader(DialogueWords(context), pieces)
+    window = replace(window, pieces=max(max_pieces - length, LEAST_CONTEXT))
+    encoded = reader.encode(words[1:], window, relevant)
     room = max_pieces - len(encoded.ids) - 1
     if length > room + 1:
         cuts = _cut(words, pieces, room)
@@ -194,7 +199,7 @@ def start(
     begun = encoded.ids, truncated, room, question, words, cuts
     foreign = has_context and is_foreign(question, context, lambda word: len(pieces.cut(word)) == 1)
     reason = NOT_ENGLISH if foreign else None if has_context else NO_DIALOGUE
-    return Draft(question, dialogue or DialogueWords(context), *begun, protect, condition, pronouns, reason)
+    return Draft(question, reader.dialogue, *begun, protect, condition, pronouns, reason)
 
 
 def find_protected(words: Sequence[str], protect: Iterable[Sequence[str]]) -> NDArray[np.bool_]:

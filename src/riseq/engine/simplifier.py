@@ -20,6 +20,7 @@ from riseq.engine.decisions import choose_phrases, decide, find_shift
 from riseq.engine.dialogue import DialogueWords
 from riseq.engine.drafts import NO_DIALOGUE, Draft, gather, split_batches, start
 from riseq.engine.pool import Embed, QuestionPool, Suggestion
+from riseq.engine.reading import Reader
 from riseq.engine.variants import add_variants, fall_back, pick_n_best
 from riseq.extras import needs_extra
 from riseq.hub import find_default_model, find_model, is_hub_name, push_folder
@@ -277,12 +278,10 @@ class Simplifier:
         room = self.backend.max_pieces
         protect, pronouns = controls.protected_words(), controls.pronoun_words()
         condition = Condition.GROUNDED if controls.grounded else Condition.UNKNOWN
-        said = {id(context): context for _, context in asked}
-        words = {key: DialogueWords(context) for key, context in said.items()}
-        drafts = [
-            start(question, context, self.pieces, room, protect, self.window, condition, pronouns, words[id(context)])
-            for question, context in asked
-        ]
+        # Equal dialogues are read once, whether or not they are one object.
+        readers = {said: Reader(DialogueWords(said), self.pieces) for said in dict.fromkeys(said for _, said in asked)}
+        settings, relevant = (protect, self.window, condition, pronouns), controls.reads_relevant
+        drafts = [start(one, said, self.pieces, room, *settings, readers[said], relevant) for one, said in asked]
         if self.asks_first_turns:
             for draft in drafts:
                 draft.reason = None if draft.reason == NO_DIALOGUE else draft.reason

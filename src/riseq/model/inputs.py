@@ -45,6 +45,8 @@ class ContextWindow:
 
 
 PAPER_WINDOW = ContextWindow()
+CutWord = tuple[int, ...]
+"""The pieces of one word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +57,38 @@ class ContextIds:
     truncated: bool
 
 
+class CutUtterances:
+    """The words of each utterance of a dialogue in pieces; one is cut when first asked for, and only once."""
+
+    def __init__(self, pieces: Pieces, count: int, find_words: Callable[[int], Sequence[str]]) -> None:
+        """Cut with ``pieces`` the words that ``find_words`` gives for the index of each of ``count`` utterances."""
+        self._pieces, self._count, self._find_words = pieces, count, find_words
+        self._cut: dict[int, list[CutWord]] = {}
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> list[CutWord]:
+        if index not in self._cut:
+            self._cut[index] = list(map(self._pieces.cut, self._find_words(index)))
+        return self._cut[index]
+
+
 def encode_context(pieces: Pieces, context: Sequence[str], window: ContextWindow = PAPER_WINDOW) -> ContextIds:
     """Return what ``window`` shows of a dialogue in pieces, cut at whole words."""
-    kept = context if window.utterances is None else context[max(0, len(context) - window.utterances) :]
+    return encode_cut(pieces, CutUtterances(pieces, len(context), lambda index: forms(context[index])), window)
+
+
+def encode_cut(
+    pieces: Pieces, utterances: CutUtterances | Sequence[Sequence[CutWord]], window: ContextWindow
+) -> ContextIds:
+    """Return what ``encode_context`` does, of utterances in pieces; the latest are asked for first."""
+    first = 0 if window.utterances is None else max(0, len(utterances) - window.utterances)
     room = window.pieces
-    truncated = len(kept) < len(context)
+    truncated = first > 0
     rows: list[list[int]] = []
-    for utterance in reversed(kept):
-        words = [pieces.cut(form) for form in forms(utterance)]
+    for index in reversed(range(first, len(utterances))):
+        words = utterances[index]
         row = _join(words, window.utterance_pieces)
         truncated |= len(row) < sum(map(len, words))
         if room is not None and len(row) >= room:

@@ -62,7 +62,7 @@ class Result(Form):
     """What became of a question."""
 
     question: str
-    truncated: bool = Field(description="Whether some of the context or question was too long to be read.")
+    truncated: bool = Field(description="Whether some of the context or question was not read.")
     reason: str | None = Field(
         description="Why the question was left alone or a milder form taken, where the model's edits did not decide it."
     )

@@ -110,7 +110,7 @@ def explain(console: Console, result: Simplification, context: Sequence[str] = (
     if result.reason is not None:
         _print(console, "reason", Text(result.reason, style="yellow"))
     if result.truncated:
-        _print(console, "note", Text("the dialogue or the question is longer than the model reads", style="yellow"))
+        _print(console, "note", Text("not all of the dialogue or the question was read", style="yellow"))
 
 
 def _print(console: Console, label: str, text: Text) -> None:
