@@ -26,13 +26,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
-from judge_everyday import SUITE, judge
+from judge_everyday import SUITE
 from riseq import Simplifier
 from riseq.data.dialogue import read_context
 from riseq.engine import reading
 from riseq.engine.reading import BUDGET, LAST_TURN, Reader, Sentence
+from riseq.metrics.behaviour import Case, judge
 from riseq.metrics.scores import score
 from riseq.text.words import forms
+from riseq.types import Example
 
 EXCHANGE = (
     "Who was Marie Curie?",
@@ -185,9 +187,15 @@ def print_chats(model: Simplifier, cases: Sequence[Mapping[str, Any]], asked: Se
         print(write_row(way, len(asked), *rate(asked, found), middle, f"{find_ratio(found_by, way):.2f}"))
 
 
+def make_case(row: Mapping[str, Any]) -> Case:
+    """Return a row of the suite as what the judge reads."""
+    example = Example(row["id"], (), row["question"], row["gold"][0])
+    return Case(example, tuple(row["gold"]), row["phenomenon"], *(tuple(row[name]) for name in ("keep", "gone", "bad")))
+
+
 def rate(asked: Sequence[Asked], found: Sequence[Answered]) -> tuple[float, float]:
     """Return the percentages of right and exact answers."""
-    judged = [judge(one.case, answered.text) for one, answered in zip(asked, found, strict=True)]
+    judged = [judge(make_case(one.case), answered.text) for one, answered in zip(asked, found, strict=True)]
     right, exact = sum(one.right for one in judged), sum(one.exact for one in judged)
     return 100 * right / len(judged), 100 * exact / len(judged)
 

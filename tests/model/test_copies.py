@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import Tensor
 
 from riseq.core.batch import index_phrases
@@ -19,6 +21,7 @@ from riseq.model.checkpoint import Checkpoint, load_checkpoint
 from riseq.model.copies import CopyBatch
 from riseq.model.export import export
 from riseq.model.folder import LAYOUT
+from riseq.model.inputs import ContextWindow, encode_context, shown_words
 from riseq.model.network import CopyInputs, Inputs, RiseNetwork, Spans, merge_copies
 from riseq.types import InputError
 from tiny_model import PHRASES, make_checkpoint, make_pieces, save_tiny
@@ -145,6 +148,23 @@ def test_equal_words_share_one_column(scale: float) -> None:
     assert raw.grad is not None
     assert raw.grad.isfinite().all()
     assert raw.grad.abs().sum(-1).min() > 0
+
+
+utterances = st.lists(st.lists(st.sampled_from(["film", "band", "?", "zed", "hayes"]), max_size=9), max_size=5)
+
+
+@given(utterances, st.one_of(st.none(), st.integers(1, 60)), st.one_of(st.none(), st.integers(1, 12)))
+def test_the_words_that_are_shown_are_those_of_its_pieces(
+    context: list[list[str]], allowed: int | None, cut: int | None
+) -> None:
+    texts = [" ".join(words) for words in context]
+    encoded = encode_context(PIECES, texts, ContextWindow(cut, 3, allowed))
+    shown = shown_words(PIECES, texts, encoded)
+    assert [PIECES.cls_id, *PIECES.encode(shown[0])] + [
+        piece for words in shown[1:] for piece in (PIECES.sep_id, *PIECES.encode(words))
+    ] == encoded.ids
+    for words, whole in zip(shown[::-1], context[::-1], strict=False):
+        assert any(whole[at : at + len(words)] == words for at in range(len(whole) + 1))
 
 
 def test_an_older_checkpoint_copies_nothing(tmp_path: Path) -> None:
