@@ -32,6 +32,8 @@ GROUNDED_SUFFIX = "+grounded"
 """What stands after the name of a set whose questions are asked with the grounded condition."""
 LEARNT_FROM = 30_000
 """About how many pairs, at most, templates are learnt from."""
+OFTEN = 5
+"""How often a template must be needed: one with a name in it comes with each form of the question that has it."""
 TOGETHER = 64
 """Batches that are sorted by length together: more would make their order less random, fewer their padding larger."""
 
@@ -119,7 +121,7 @@ def learn_templates(
                 text = f" {MARKER} ".join(" ".join(row) for row in (*shown, source[1:]))
                 yield from ((phrase, ShownSpans(f" {text} ", copies)) for phrase in needed)
 
-    return TemplateVocabulary.from_phrases(find_needed(), size)
+    return TemplateVocabulary.from_phrases(find_needed(), size, OFTEN)
 
 
 def build_corpus(
