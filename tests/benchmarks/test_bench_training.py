@@ -1,4 +1,4 @@
-"""The benchmark of training runs, tells a rate for each way it is asked for, and what the time goes into."""
+"""The benchmark of training runs, tells a rate, and what the time goes into."""
 
 from __future__ import annotations
 
@@ -17,15 +17,23 @@ def test_it_tells_the_rate_of_each_way(
 ) -> None:
     world = write_world(tmp_path)
     data = f"[{world / 'pairs.qa.jsonl'}]"
-    changes = {"backbone": world / "bert", "train": data, "dev": data, "decoder_layers": 1, "min_count": 1, "batch": 8}
+    changes = {
+        "backbone": world / "bert",
+        "train": data,
+        "dev": data,
+        "decoder_layers": 1,
+        "min_count": 1,
+        "batch": 8,
+        "risk_samples": 3,
+    }
     changes |= {"device": "cpu", "workers": 1}
     settings = [part for name, value in changes.items() for part in ("--set", f"{name}={value}")]
     recipe = str(root / "recipes" / "ablation-rise.yaml")
-    flags = ["--steps", "3", "--warm", "1", "--profile", "1", "--ways", "eager", "graphs"]
+    flags = ["--steps", "2", "--warm", "1", "--profile", "1", "--ways", "eager"]
     monkeypatch.setattr(sys, "argv", ["bench", recipe, *settings, *flags])
     bench_training.main()
     printed = capsys.readouterr().out
     told = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
-    assert [one["way"] for one in told] == ["eager", "graphs"]
-    assert all(one["states_per_s"] > 0 and one["captured"] == [] for one in told)  # there is no GPU to capture on
+    assert [one["way"] for one in told] == ["eager"]
+    assert told[0]["states_per_s"] > 0
     assert "aten::linear" in printed

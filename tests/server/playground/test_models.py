@@ -115,4 +115,5 @@ def test_the_foot_links_to_the_reference_and_to_where_the_project_lives_if_anywh
     expect(page.locator("#models-block")).to_be_hidden()  # There is nothing to compare on this server.
     page.locator(".foot").get_by_role("link", name="API reference").click()
     expect(page.get_by_role("heading", name="Operations")).to_be_visible()
+    expect(page.get_by_text("Try it").first).to_be_visible()  # The page has all it asked for.
     host.stop()

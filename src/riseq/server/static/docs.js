@@ -10,11 +10,15 @@ for (const heading of document.querySelectorAll("section > h3 > code")) {
   if (path?.startsWith("/")) heading.closest("section").append(makeForm(method, path));
 }
 
-/** Return the body that the document has as the example of a request, "" where it has none. */
+/** Return the body that the document has as the example of a request, "" where it has none or does not come. */
 async function readExample() {
-  const document = await (await fetch("/openapi.json")).json();
-  const [first] = document.components?.schemas?.Item?.examples ?? [];
-  return first ? JSON.stringify(first, null, 2) : "";
+  try {
+    const document = await (await fetch("/openapi.json")).json();
+    const [first] = document.components?.schemas?.Item?.examples ?? [];
+    return first ? JSON.stringify(first, null, 2) : "";
+  } catch {
+    return "";
+  }
 }
 
 function makeForm(method, path) {
