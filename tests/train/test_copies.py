@@ -11,6 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from killed import Killed, Killer
 from riseq.core.batch import PhraseIndex, index_phrases
 from riseq.core.copies import make_copyable
 from riseq.core.edits import MARKER, Edit, Op, apply
@@ -90,15 +91,6 @@ def test_every_method_runs(make_copying: Make, tmp_path: Path, changes: dict[str
 def test_a_killed_run_resumes_to_the_same_result(make_copying: Make, tmp_path: Path) -> None:
     settings = make_copying(epochs=3)
     whole = run(settings, tmp_path / "whole")
-
-    class Killed(Exception):
-        pass
-
-    class Killer(Tracker):
-        def start_epoch(self, epoch: int, epochs: int, steps: int) -> None:
-            if epoch == 2:
-                raise Killed
-            super().start_epoch(epoch, epochs, steps)
 
     with pytest.raises(Killed):
         train(settings, tmp_path / "cut", False, Killer(tmp_path / "cut", every=1))

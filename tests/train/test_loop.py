@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from killed import Killed, Killer
 from riseq.model.checkpoint import load_checkpoint
 from riseq.train.loop import TrainResult, train
 from riseq.train.optimiser import set_rates
@@ -75,15 +76,6 @@ def test_the_same_seed_gives_the_same_losses_and_another_seed_others(make_settin
 def test_a_killed_run_resumes_to_the_same_result(make_settings: Make, tmp_path: Path) -> None:
     settings = make_settings(epochs=3, ema=0.9)
     whole = run(settings, tmp_path / "whole")
-
-    class Killed(Exception):
-        pass
-
-    class Killer(Tracker):
-        def start_epoch(self, epoch: int, epochs: int, steps: int) -> None:
-            if epoch == 2:
-                raise Killed
-            super().start_epoch(epoch, epochs, steps)
 
     with pytest.raises(Killed):
         train(settings, tmp_path / "cut", False, Killer(tmp_path / "cut", every=1))

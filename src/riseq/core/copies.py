@@ -9,7 +9,6 @@ words: the id that stands for all is the vocabulary's, or that of the first temp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -108,11 +107,11 @@ def find_ways(
     _check_slices(words, start, end)
     rows = copyable.words
     where = rows.values, rows.offsets, copyable.room, copyable.longest, *copyable.templates.arrays
-    counts = np.zeros(len(start), dtype=np.int64)
-    compiled.count_ways(*where, row, words, start, end, counts)
-    spans, templates = np.empty((2, int(counts.sum())), dtype=np.int64)
-    compiled.fill_ways(*where, row, words, start, end, spans, templates)
-    return np.repeat(np.arange(len(start)), counts), spans, templates
+    none = np.empty(0, dtype=np.int64)
+    count = compiled.list_ways(*where, row, words, start, end, none, none, none)
+    of, spans, templates = np.empty((3, count), dtype=np.int64)
+    compiled.list_ways(*where, row, words, start, end, of, spans, templates)
+    return of, spans, templates
 
 
 def find_same(copyable: Copyable, index: PhraseIndex) -> NDArray[np.int32]:
@@ -127,13 +126,6 @@ def find_same(copyable: Copyable, index: PhraseIndex) -> NDArray[np.int32]:
     vocabulary = (index.phrases.values, index.phrases.offsets, index.hashes, index.ids)
     compiled.find_same(rows.values, rows.offsets, copyable.room, *vocabulary, found)
     return found
-
-
-def join_words(parts: Sequence[Packed]) -> Packed:
-    """Return all sequences of ``parts``, one part after the other."""
-    lengths = np.concatenate([part.lengths for part in parts])
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return Packed(np.concatenate([part.values for part in parts]), offsets)
 
 
 def _check_slices(words: Ints, start: Offsets, end: Offsets) -> None:

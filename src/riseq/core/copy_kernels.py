@@ -90,7 +90,7 @@ def find_copies(
 
 
 @inner
-def count_ways(
+def list_ways(
     words: Ints,
     offsets: Offsets,
     room: Offsets,
@@ -103,41 +103,11 @@ def count_ways(
     said: Ints,
     start: Offsets,
     end: Offsets,
-    counts: Offsets,
-) -> None:
-    """Write how many spans in templates say each slice of ``said``."""
-    for k in range(len(counts)):
-        stop = offsets[row[k] + 1]
-        for template in range(len(before_edges) - 1):
-            first, last = _find_middle(
-                before, before_edges, after, after_edges, template, longest, said, start[k], end[k]
-            )
-            if last == first:
-                continue
-            at = _find_next(words, stop, room, offsets[row[k]], said, first, last)
-            while at >= 0:
-                counts[k] += 1
-                at = _find_next(words, stop, room, at + 1, said, first, last)
-
-
-@inner
-def fill_ways(
-    words: Ints,
-    offsets: Offsets,
-    room: Offsets,
-    longest: int,
-    before: Ints,
-    before_edges: Offsets,
-    after: Ints,
-    after_edges: Offsets,
-    row: Offsets,
-    said: Ints,
-    start: Offsets,
-    end: Offsets,
+    of: Offsets,
     spans: Offsets,
     templates: Offsets,
-) -> None:
-    """Write the span's number and the template of all that ``count_ways`` counts, in its order."""
+) -> int:
+    """Return how many spans in templates say slices of ``said``; write slice, span and template of what has room."""
     number = 0
     for k in range(len(start)):
         begin, stop = offsets[row[k]], offsets[row[k] + 1]
@@ -149,10 +119,13 @@ def fill_ways(
                 continue
             at = _find_next(words, stop, room, begin, said, first, last)
             while at >= 0:
-                spans[number] = (at - begin) * longest + last - first - 1
-                templates[number] = template
+                if number < len(of):
+                    of[number] = k
+                    spans[number] = (at - begin) * longest + last - first - 1
+                    templates[number] = template
                 number += 1
                 at = _find_next(words, stop, room, at + 1, said, first, last)
+    return number
 
 
 @inner
