@@ -1,8 +1,8 @@
 """States a second of RISE's training on one device, each way of running the network in turn, in one process.
 
-    python benchmarks/bench_training.py RECIPE [--set name=value ...] [--steps 60] [--ways eager graphs compiled]
+    python benchmarks/bench_training.py RECIPE [--set name=value ...] [--steps 60] [--ways eager graphs]
 
-A way's first steps, which compile and capture, are not timed but told. Utilisation is nvidia-smi's over the others.
+A way's first steps, which capture, are not timed but told. Utilisation is nvidia-smi's over the others.
 """
 
 from __future__ import annotations
@@ -25,12 +25,7 @@ from riseq.train.settings import RiseSettings, parse_override, read_recipe
 from riseq.train.step import Parts
 from riseq.train.task import Stream, make_rng
 
-WAYS = {
-    "eager": {"graphs": False, "compiled": False},
-    "graphs": {"graphs": True, "compiled": False},
-    "compiled": {"graphs": False, "compiled": True},
-    "both": {"graphs": True, "compiled": True},
-}
+WAYS = {"eager": {"graphs": False}, "graphs": {"graphs": True}}
 
 
 def watch(found: list[float], stop: threading.Event) -> None:

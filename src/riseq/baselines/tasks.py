@@ -23,7 +23,6 @@ from riseq.model.inputs import UTTERANCE_PIECES, UTTERANCES
 from riseq.model.network import pick_device
 from riseq.text.pieces import Pieces
 from riseq.train.corpus import MAX_WORDS, cut_batches, split_pair
-from riseq.train.graphs import compile_layers
 from riseq.train.mixture import gather_pairs
 from riseq.train.processes import Processes
 from riseq.train.settings import TrainSettings
@@ -153,8 +152,6 @@ class EncoderDecoderTask(BaselineTask):
         copies = settings.system == "trans++"
         net = Generator(GeneratorConfig(backbone.config, settings.decoder_layers, copies, settings.dropout))
         start_decoder(net.encoder, net.decoder, net.positions, net.norm, backbone)
-        if settings.compiled and self.device.type == "cuda":
-            compile_layers(net.encoder.layers, net.decoder)
         decoding = Decoding("beams", settings.beams) if settings.system == "qgdiv" else Decoding()
         self.model = EncoderDecoder(net, pieces, decoding=decoding)
         window = read_training_window({"settings": asdict(settings)})

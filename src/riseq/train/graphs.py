@@ -1,8 +1,7 @@
-"""An encoder's training passes as CUDA graphs, and its layers compiled: a step without a thousand launches."""
+"""An encoder's training passes as CUDA graphs: a step without a thousand launches."""
 
 import warnings
 from collections.abc import Collection
-from itertools import chain
 from typing import Any
 
 import torch
@@ -79,9 +78,3 @@ class GraphedEncoder:
         arguments = (inputs.ids_BL, inputs.types_BL, inputs.mask_BL, *(() if added is None else (added,)))
         out: Tensor = self.captured[width](*arguments)
         return out
-
-
-def compile_layers(*stacks: nn.ModuleList) -> None:
-    """Compile every layer in place, once for all of a stack and for all shapes; parameters keep their names."""
-    for layer in chain(*stacks):
-        layer.compile(dynamic=True)

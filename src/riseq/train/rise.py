@@ -37,7 +37,7 @@ from riseq.train.corpus import (
     split_pair,
     take_rows,
 )
-from riseq.train.graphs import GraphedEncoder, compile_layers
+from riseq.train.graphs import GraphedEncoder
 from riseq.train.mixture import gather_pairs
 from riseq.train.phrasing import PhraseScores, WordScores
 from riseq.train.policy import Policy, load_ensemble, pad_width, predict_passes
@@ -91,8 +91,6 @@ class RiseTask:
             # One a micro-batch: each has its activations in memory until its own backward pass.
             rows = settings.batch // settings.micro_batches
             self.graphs = [GraphedEncoder(self.network, rows) for _ in range(settings.micro_batches)]
-        if settings.compiled and self.device.type == "cuda":
-            compile_layers(self.network.encoder.layers, self.network.decoder)
         self._buffers, self._turn = [torch.empty(0)] * (settings.micro_batches + 1), 0
         self.log = StepLog()
         self.pool = StatePool(self.corpus, self.policy, settings, processes)

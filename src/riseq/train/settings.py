@@ -55,7 +55,6 @@ class TrainSettings:
     seed: int = 1  # decides everything random
     device: str = "auto"  # auto, cpu, cuda, cuda:1 ...
     scored_from: int = 1  # the first epoch whose dev scores are taken
-    compiled: bool = False  # compile the layers for a GPU
     resumable: bool = True  # keep the last finished epoch on disk, to go on from after a kill
 
     def __post_init__(self) -> None:
