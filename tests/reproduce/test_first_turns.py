@@ -150,8 +150,8 @@ def test_outputs_from_elsewhere_are_taken_as_asked(root: Path, tmp_path: Path) -
     job = PredictionJob("x", "rise", "x")
     with pytest.raises(InputError, match=r"expected some of .*canard\.test\.qa\.jsonl"):
         import_outputs(store, job, tmp_path)
-    assert main([*take, "--trained-by", "the steps of benchmarks/train_models.sh, by hand"]) == 0
+    assert main([*take, "--trained-by", "the steps of recipes/ship.yaml, by hand"]) == 0
     noted = store.read_manifest("ablation-rise-1")
     assert noted is not None
     assert noted.training is not None
-    assert noted.training.command == "the steps of benchmarks/train_models.sh, by hand"
+    assert noted.training.command == "the steps of recipes/ship.yaml, by hand"

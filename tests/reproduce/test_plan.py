@@ -115,7 +115,7 @@ def test_every_recipe_of_the_plan_is_trained_and_what_had_teachers_says_that_it_
     assert trained == {one.name: f"recipes/{one.recipe}" for one in PLAN if one.recipe}
     assert (trained["rise-small"], trained["rise-large"]) == ("recipes/default.yaml", "recipes/large.yaml")
     noted = {step.system: step.command[-1] for step in steps if "--note" in step.command}
-    said = "trained by its recipe alone, without the teachers of benchmarks/train_models.sh"
+    said = "trained by its recipe alone, without the teachers of recipes/ship.yaml"
     assert noted == {"rise-small": said, "rise-large": said}
 
 

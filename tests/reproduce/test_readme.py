@@ -44,7 +44,9 @@ def test_the_table_has_the_scores_of_the_outputs_and_the_whole_size(board: Score
 def test_it_says_where_mld_is_ahead_and_what_was_not_saved_is_left_out(board: Scoreboard) -> None:
     text = build_results(board)
     assert "Its ablation -MLD (maximum likelihood) is ahead of it on CANARD in B-1 (" in text
-    assert "above -DPS in 12" in text
+    assert "; p < 0.01 in " in text
+    assert re.search(r"above -DPS in 12 \(p < 0\.01 in \d+\)", text)
+    assert "| RISE on CANARD alone, -DPS (" in text
     assert ANSWERS not in text
 
 

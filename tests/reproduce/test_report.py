@@ -124,6 +124,15 @@ def test_breakdowns_add_up_to_the_set(report: Report, board: Scoreboard) -> None
         assert sum(counts) == len(board.examples(TEST))
 
 
+def test_breakdowns_and_losses_have_the_mean_of_the_seeds(report: Report, board: Scoreboard) -> None:
+    table, key = find_table(report, f"phenomena-{TEST}"), "RISE on CANARD alone"
+    column = next(at for at, one in enumerate(table.columns) if (one.group, one.title) == ("exact match %", key))
+    exact = sum((row.cells[column].value or 0) * (row.cells[0].value or 0) for row in table.rows)
+    ran = [found.score("exact") for seed in (1, 2) if (found := board.scores(f"ablation-rise-{seed}", TEST))]
+    assert exact / len(board.examples(TEST)) == pytest.approx(sum(ran) / 2)
+    assert find_row(find_table(report, "information"), key).kind == "ours"
+
+
 def test_the_case_study_has_the_papers_example_and_every_pass(report: Report) -> None:
     section = next(section for section in report.sections if section.key == "cases")
     told = report_to_dict(report)["sections"]["cases"]["cases"]

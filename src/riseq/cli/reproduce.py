@@ -33,7 +33,7 @@ def reproduce(
 
     [bold]--retrain[/] first trains and runs every system by its recipe, in FOLDER/runs
     and FOLDER/predictions; rise-small and rise-large without the teachers of
-    the committed report (benchmarks/train_models.sh). What was stopped continues.
+    the committed report (recipes/ship.yaml). What was stopped continues.
 
     [bold]--cards[/] writes the scores, data and licence of models/default and models/large
     into the metadata of their cards, which the Hugging Face hub reads; [bold]--readme[/] the

@@ -1,16 +1,27 @@
 """Tables and figures past the scores: passes, kinds of gold edit, lengths, turns and lost information."""
 
 from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from riseq.metrics.content import Kind, find_kind, measure_loss
 from riseq.metrics.passes import map_passes, share_worse
-from riseq.metrics.scores import Mask
+from riseq.metrics.scores import ExampleScores, Mask
 from riseq.reproduce.document import Cell, Column, Figure, Row, Table
 from riseq.reproduce.figures import draw_heatmap, draw_lines
-from riseq.reproduce.plan import COUNTED_PASSES, SAVED_PASSES, SET_TITLES, TEST, TEST_SETS, read_paper, write_note
+from riseq.reproduce.plan import (
+    COUNTED_PASSES,
+    SAVED_PASSES,
+    SET_TITLES,
+    TEST,
+    TEST_SETS,
+    PlannedSystem,
+    read_paper,
+    write_note,
+)
+from riseq.reproduce.score_tables import list_rows
 from riseq.reproduce.scoreboard import Scoreboard, find_turn
 from riseq.text.words import forms
 from riseq.types import Example
@@ -116,22 +127,26 @@ def build_turns(board: Scoreboard) -> list[Table | Figure]:
 
 
 def build_information(board: Scoreboard) -> Table:
-    """Return the content words of the targets that each system's outputs lack."""
+    """Return the content words of the targets that each system's outputs lack; of several seeds the mean."""
     rows = []
-    for planned in board.systems("baseline", "rise"):
+    for title, systems in list_rows(board, ()).items():
         cells: list[Cell] = []
         for dataset in TEST_SETS:
-            scores = board.scores(planned.name, dataset)
-            if scores is None:
-                cells += [Cell.not_run(planned.make_command())] * 3
+            every = [scores.texts for scores in _score_seeds(board, systems, dataset)]
+            if not every:
+                cells += [Cell.not_run(systems[0].make_command())] * 3
                 continue
-            loss = measure_loss(scores.texts, board.targets(dataset))
-            shares = (loss.words, loss.questions, loss.extra)
-            cells += [Cell.number(100 * share, "riseq reproduce --only information") for share in shares]
-        rows.append(Row.of_system(planned.title, cells, board.made_by(planned.name, TEST), planned.make_command()))
+            losses = [measure_loss(texts, board.targets(dataset)) for texts in every]
+            shares = zip(*((loss.words, loss.questions, loss.extra) for loss in losses), strict=True)
+            cells += [Cell.number(100 * fmean(share), "riseq reproduce --only information") for share in shares]
+        rows.append(Row.of_system(title, cells, board.made_by(systems[0].name, TEST), systems[0].make_command()))
     heads = ("words lost %", "questions with a loss %", "words too many %")
     columns = tuple(Column(head, SET_TITLES[dataset]) for dataset in TEST_SETS for head in heads)
     return Table("information", "Information lost", "Method", columns, tuple(rows), write_note("information"))
+
+
+def _score_seeds(board: Scoreboard, systems: Sequence[PlannedSystem], dataset: str) -> list[ExampleScores]:
+    return [scores for one in systems if (scores := board.scores(one.name, dataset)) is not None]
 
 
 def split_ranges(numbers: Sequence[int], ranges: Ranges) -> Parts:
@@ -159,18 +174,18 @@ def _build_ranges(
 
 
 def _build_parts(board: Scoreboard, dataset: str, parts: Parts, section: str, title: str, first: str) -> Table:
-    """Return the BLEU-4 and exact matches of every system on each part of a set."""
-    systems = board.systems("baseline", "rise")
-    shown = [(one.title, scores) for one in systems if (scores := board.scores(one.name, dataset))]
-    missing = [one.title for one in systems if board.scores(one.name, dataset) is None]
+    """Return the BLEU-4 and exact matches of every system on each part of a set; of several seeds the mean."""
+    found = {title: _score_seeds(board, systems, dataset) for title, systems in list_rows(board, ()).items()}
+    shown = {title: every for title, every in found.items() if every}
+    missing = [title for title, every in found.items() if not every]
     command = f"riseq reproduce --only {section}"
     metrics = {"bleu4": "BLEU-4", "exact": "exact match %"}
     rows = []
     for name, mask in parts.items():
         if count := int(mask.sum()):
-            values = [scores.score(metric, mask) for metric in metrics for _, scores in shown]
-            cells = (Cell(f"{count:,}", count, command), *(Cell.number(value, command) for value in values))
+            rated = [[one.score(metric, mask) for one in every] for metric in metrics for every in shown.values()]
+            cells = (Cell(f"{count:,}", count, command), *(Cell.number(fmean(values), command) for values in rated))
             rows.append(Row(name, cells, command=command))
-    columns = (Column("n"), *(Column(name, group) for group in metrics.values() for name, _ in shown))
+    columns = (Column("n"), *(Column(name, group) for group in metrics.values() for name in shown))
     note = f"Not run: {', '.join(missing)}." if missing else ""
     return Table(f"{section}-{dataset}", f"{title}, {SET_TITLES[dataset]}", first, columns, tuple(rows), note)

@@ -32,7 +32,7 @@ GROUNDED_SETS = (f"{UNSEEN}{GROUNDED_SUFFIX}",)
 SET_TITLES = {TEST: "CANARD", UNSEEN: "CAsT-19 (unseen)", DEV: "CANARD validation", ANSWERS: "CANARD with answers"}
 PREDICTIONS = "benchmarks/predictions"
 RUNS = "runs"
-TAUGHT = "benchmarks/train_models.sh"
+TAUGHT = "recipes/ship.yaml"
 COUNTED_PASSES = 3
 """How many passes make the output of an editing system, as in the paper."""
 SAVED_PASSES = 5

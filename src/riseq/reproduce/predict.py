@@ -50,6 +50,12 @@ def evaluate(system: System, examples: Sequence[Example], first_turns: FirstTurn
     return Evaluation(predictions, score([prediction.text for prediction in predictions], targets))
 
 
+def resolve_again(resolver: System, examples: Sequence[Example], results: Sequence[Simplification]) -> list[str]:
+    """Return what ``resolver`` makes of each result in the dialogue of its example: the round trip."""
+    asked = [replace(one, question=made.text, target=None) for one, made in zip(examples, results, strict=True)]
+    return [one.text for one in track(resolver.simplify(asked), len(asked), "round trip")]
+
+
 def ask_first_turns(system: System) -> None:
     """Have ``system`` answer questions without a dialogue too; raise where its saved outputs have no such answers."""
     if isinstance(system, Rise | saved.Saved):  # all others do it by themselves

@@ -8,7 +8,7 @@ from riseq.metrics.behaviour import ALL, load_cases, measure_behaviour
 from riseq.metrics.first_turns import FirstTurns
 from riseq.model.folder import read_json
 from riseq.reproduce.plan import ANSWERS, GROUNDED_SETS, SET_TITLES, TEST, TEST_SETS, UNSEEN, PlannedSystem, read_paper
-from riseq.reproduce.score_tables import TITLES, list_rivals
+from riseq.reproduce.score_tables import LEVEL, TITLES, compare, list_rivals
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.terminal.results import score_digits
 from riseq.types import InputError
@@ -27,6 +27,7 @@ EVERYDAY = "everyday.json"
 """Beside the systems' folders: the answers of models to everyday cases (``benchmarks/judge_everyday.py --save``)."""
 _CASES = {"suite": "the suite, by which models and rules were chosen", "held_out": "held-out cases"}
 _PARTS = ("kept", "clean", "right", "exact")
+ABLATIONS = {"-DPS": "epsilon-greedy draws", "-MLD": "maximum likelihood"}
 
 
 def write_readme(board: Scoreboard, path: Path) -> Path:
@@ -54,9 +55,10 @@ def build_results(board: Scoreboard, root: Path | None = None) -> str:
     for one in board.systems("baseline"):
         seeds = board.repeats(one)
         lines += [_write_row(board, _label(board, one.title, seeds), seeds), *_paper_row(one.paper or "", "")]
-    alone = board.seeds("RISE")
     lines += _paper_row("RISE", f" ({_millions(read_paper()['parameters']['RISE'])})")
-    lines.append(_write_row(board, _label(board, "RISE on CANARD alone", alone), alone))
+    for variant, suffix in (("RISE", ""), *((one, f", {one}") for one in ABLATIONS)):
+        seeds = board.seeds(variant)
+        lines.append(_write_row(board, _label(board, f"RISE on CANARD alone{suffix}", seeds), seeds))
     lines += [_write_row(board, _label_shipped(board, one), [one]) for one in board.systems("rise")]
     return "\n".join([*lines, "", *_write_notes(board), *_write_everyday(board, root)]) + "\n"
 
@@ -94,39 +96,27 @@ def _write_everyday(board: Scoreboard, root: Path | None) -> list[str]:
 
 
 def _compare(board: Scoreboard) -> list[str]:
-    """Return where RISE on CANARD alone is above the others that learnt from CANARD alone, and where -MLD is."""
-    ours = _means(board, board.seeds("RISE"))
-    if not ours:
-        return []
-    said = []
+    """Return where RISE on CANARD alone is above the others that learnt from CANARD alone, and where an ablation is."""
+    said, lines, count = [], list[str](), len(TEST_SETS) * len(TITLES)
     for title, rivals in list_rivals(board).items():
-        theirs = _means(board, rivals)
-        if theirs:
-            above = sum(ours[key] > theirs[key] for key in ours)
-            said.append(f"above {title} in {above}")
-    lines = ["", f"Of the {len(ours)} numbers in the first two columns, RISE on CANARD alone is {', '.join(said)}."]
-    mld = _means(board, board.seeds("-MLD"))
-    ahead = [key for key in ours if mld and mld[key] > ours[key]]
-    for dataset in TEST_SETS:
-        which = [
-            f"{TITLES[key[1]]} ({mld[key]:{score_digits(key[1])}} to {ours[key]:{score_digits(key[1])}})"
-            for key in ahead
-            if key[0] == dataset
-        ]
-        if which:
-            where = f"Its ablation -MLD (maximum likelihood) is ahead of it on {SET_TITLES[dataset]}"
-            lines.append(f"{where} in {', '.join(which)}.")
-    return lines
-
-
-def _means(board: Scoreboard, systems: list[PlannedSystem]) -> dict[tuple[str, str], float]:
-    """Return the mean scores of the seeds that were run, by set and metric."""
-    found: dict[tuple[str, str], float] = {}
-    for dataset in TEST_SETS:
-        ran = [scores for one in systems if (scores := board.scores(one.name, dataset))]
-        if ran:
-            found |= {(dataset, metric): fmean(one.score(metric) for one in ran) for metric in TITLES}
-    return found
+        every = {(name, key): compare(board, rivals, name, key) for name in TEST_SETS for key in TITLES}
+        found = {key: one for key, one in every.items() if one is not None}
+        if not found:
+            continue
+        above = [one for one in found.values() if one.ours > one.theirs]
+        said.append(f"above {title} in {len(above)} (p < {LEVEL} in {sum(one.sure for one in above)})")
+        for dataset in TEST_SETS if title in ABLATIONS else ():
+            ahead = {key: one for (name, key), one in found.items() if name == dataset and one.theirs > one.ours}
+            if ahead:
+                sure = sum(one.sure for one in ahead.values())
+                which = ", ".join(
+                    f"{TITLES[key]} ({one.theirs:{score_digits(key)}} to {one.ours:{score_digits(key)}})"
+                    for key, one in ahead.items()
+                )
+                where = f"Its ablation {title} ({ABLATIONS[title]}) is ahead of it on {SET_TITLES[dataset]}"
+                lines.append(f"{where} in {which}; p < {LEVEL} in {sure or 'none'}.")
+    head = f"Of the {count} numbers in the first two columns, RISE on CANARD alone is {', '.join(said)}."
+    return ["", head, *lines] if said else []
 
 
 def _write_row(board: Scoreboard, label: str, systems: list[PlannedSystem]) -> str:

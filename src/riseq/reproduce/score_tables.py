@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 
 import numpy as np
@@ -195,6 +195,28 @@ def list_rivals(board: Scoreboard) -> dict[str, list[PlannedSystem]]:
     return {"-DPS": board.seeds("-DPS"), "-MLD": board.seeds("-MLD"), **learned}
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A score of RISE on CANARD alone beside a rival's, each the mean of its seeds, and their paired t-test."""
+
+    ours: float
+    theirs: float
+    p: float
+    sure: bool
+    """Whether p is below the level and the questions' mean points where the scores do."""
+
+
+def compare(board: Scoreboard, rivals: Sequence[PlannedSystem], dataset: str, metric: str) -> Comparison | None:
+    """Return RISE on CANARD alone beside the seeds ``rivals``; None where one of the two was not run."""
+    ours, each = _measure(board, board.seeds("RISE"), dataset, metric)
+    theirs, other = _measure(board, rivals, dataset, metric)
+    if not ours or not theirs or len(each) < 2:
+        return None
+    means, test = (fmean(ours.values()), fmean(theirs.values())), t_test(each, other)
+    sure = test.p < LEVEL and (test.difference > 0) == (means[0] > means[1])
+    return Comparison(*means, test.p, sure)
+
+
 def _test_variants(board: Scoreboard, sets: Sequence[str]) -> Table:
     """Return RISE's difference to each other row, with the p of a paired t-test over questions."""
     rows = []
@@ -207,14 +229,12 @@ def _test_variants(board: Scoreboard, sets: Sequence[str]) -> Table:
 
 def _test_cell(board: Scoreboard, rivals: Sequence[PlannedSystem], dataset: str, metric: str) -> Cell:
     command = "riseq reproduce --only table2"
-    ours, each = _measure(board, board.seeds("RISE"), dataset, metric)
-    theirs, other = _measure(board, rivals, dataset, metric)
-    if not ours or not theirs or len(each) < 2:
+    found = compare(board, rivals, dataset, metric)
+    if found is None:
         return Cell.not_run(command)
-    difference = fmean(ours.values()) - fmean(theirs.values())
-    test = t_test(each, other)
+    difference = found.ours - found.theirs
     text = f"{'+' if difference >= 0 else '−'}{abs(difference):{score_digits(metric)}}"
-    return Cell(text, difference, command, star=test.p < LEVEL, p=test.p)
+    return Cell(text, difference, command, star=found.sure, p=found.p)
 
 
 def build_first_turns(board: Scoreboard) -> Table:
@@ -242,10 +262,10 @@ def build_answers(board: Scoreboard) -> Table:
     return Table("answers", "With answers in the contexts", "Method", columns, mark_best(rows), note)
 
 
-def list_rows(board: Scoreboard) -> dict[str, list[PlannedSystem]]:
+def list_rows(board: Scoreboard, ablations: Sequence[str] = ("-DPS", "-MLD")) -> dict[str, list[PlannedSystem]]:
     """Return the rows of a table of all systems, each with its seeds."""
     rows = {one.title: board.repeats(one) for one in board.systems("baseline")}
-    rows |= {variant: board.seeds(variant) for variant in ("-DPS", "-MLD")}
+    rows |= {variant: board.seeds(variant) for variant in ablations}
     rows["RISE on CANARD alone"] = board.seeds("RISE")
     return {**rows, **{one.title: [one] for one in board.systems("rise")}}
 
