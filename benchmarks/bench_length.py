@@ -31,6 +31,7 @@ from riseq import Simplifier
 from riseq.data.dialogue import read_context
 from riseq.engine import reading
 from riseq.engine.reading import BUDGET, LAST_TURN, Reader, Sentence
+from riseq.files import open_source
 from riseq.metrics.behaviour import Case, judge
 from riseq.metrics.scores import score
 from riseq.text.words import forms
@@ -43,7 +44,7 @@ EXCHANGE = (
 )
 QUESTION = "Where did Marie Curie study physics?"
 EXCHANGES = (1, 2, 4, 8, 12, 16)
-FILLERS = SUITE.with_name("dialogues.jsonl")
+FILLERS = SUITE.with_name("dialogues.jsonl.gz")
 OVER = 300
 """The chats that the aim of twice the speed is about have more pieces than this."""
 MOST = 500
@@ -145,7 +146,8 @@ def join_chats(
 
 def read_fillers(path: Path) -> list[tuple[str, ...]]:
     """Return the everyday dialogues as they were said."""
-    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    with open_source(path) as file:
+        rows = [json.loads(line) for line in file]
     return [tuple(text for turn in row["turns"] for text in (turn["said"], turn["answer"])) for row in rows]
 
 

@@ -19,11 +19,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from riseq.files import open_source
 from riseq.text.lexicon import find_stem, is_content
 from riseq.text.words import find_stems, forms
 
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "everyday"
-DIALOGUES, SUITE = FOLDER / "dialogues.jsonl", FOLDER / "suite.jsonl"
+DIALOGUES, SUITE = FOLDER / "dialogues.jsonl.gz", FOLDER / "suite.jsonl"
 
 UNCHANGED = ("topic-switch", "unrelated-name")
 """The phenomena in which a question stays as it is."""
@@ -133,7 +134,8 @@ def is_text(value: object) -> bool:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    with open_source(path) as file:
+        return [json.loads(line) for line in file]
 
 
 def read_phenomena(path: Path = FOLDER / "DIALOGUES.md") -> frozenset[str]:

@@ -52,7 +52,7 @@ def read_pairs(name: str, pieces: Pieces, window: ContextWindow, copies: int, li
     found = []
     for example in (case.example for case in load_cases(name)[:limit]):
         source, target = forms(example.question), forms(example.target or "")
-        shown = shown_words(pieces, example.context, encode_context(pieces, example.context, window))
+        shown = shown_words(example.context, encode_context(pieces, example.context, window))
         spans = frozenset(
             tuple(row[at : at + n])
             for row in (*shown, source)
@@ -138,7 +138,7 @@ def _fits(vocabulary: PhraseVocabulary, allowed: Container[Template] | None, pai
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the shares and return the exit code: 2 for a user's mistake, told in one line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--learn", nargs="+", default=["canard/train.keywords.qa", "data/everyday/dialogues.jsonl"])
+    parser.add_argument("--learn", nargs="+", default=["canard/train.keywords.qa", "data/everyday/dialogues.jsonl.gz"])
     parser.add_argument("--data", nargs="+", default=["canard/train.answers.qa", "canard/dev.qa", "everyday/suite"])
     parser.add_argument(
         "--pieces", type=Path, default=Path("weights/gte/tokenizer.json"), help="a vocabulary of pieces"

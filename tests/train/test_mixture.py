@@ -21,7 +21,7 @@ NAIROBI = Example("2", ("Is Nairobi large?", "Very."), "How hot is Nairobi in Ju
 
 @pytest.fixture(scope="module")
 def everyday(root: Path) -> list[Example]:
-    return list(read_everyday(root / "data" / "everyday" / "dialogues.jsonl"))
+    return list(read_everyday(root / "data" / "everyday" / "dialogues.jsonl.gz"))
 
 
 def test_a_pair_is_grounded_where_the_dialogue_said_all_that_goes() -> None:
@@ -77,7 +77,7 @@ def test_the_mixture_tells_the_truth_once_and_nothing_once(
 ) -> None:
     plain, _ = gather_pairs(make_settings(), np.random.default_rng(1))
     assert {condition for _, condition in plain} == {Condition.UNKNOWN}
-    everyday = (str(root / "data" / "everyday" / "dialogues.jsonl"),)
+    everyday = (str(root / "data" / "everyday" / "dialogues.jsonl.gz"),)
     settings = make_settings(grounded=True, everyday=everyday, everyday_copies=2, limit=40)
     pairs, came = gather_pairs(settings, np.random.default_rng(1))
     told = [(example, condition) for example, condition in pairs if condition is not Condition.UNKNOWN]
@@ -91,13 +91,13 @@ def test_the_mixture_tells_the_truth_once_and_nothing_once(
 def test_the_way_back_turns_every_pair_round(make_settings: Callable[..., RiseSettings], root: Path) -> None:
     folder = root / "data" / "everyday"
     shares = {"complete": 0.5, "first_turns": 0.5, "unrelated": 0.5, "small_talk_share": 0.5, "everyday_copies": 1}
-    files = {"everyday": (str(folder / "dialogues.jsonl"),), "small_talk": (str(folder / "small_talk.jsonl"),)}
+    files = {"everyday": (str(folder / "dialogues.jsonl.gz"),), "small_talk": (str(folder / "small_talk.jsonl"),)}
     settings = make_settings(direction="resolve", limit=40, **shares, **files)
     pairs, came = gather_pairs(settings, np.random.default_rng(1))
     forwards, _ = gather_pairs(make_settings(limit=40), np.random.default_rng(1))
     turned = [(one.context, one.target, one.question) for one, _ in forwards]
     assert [(one.context, one.question, one.target) for one, _ in pairs[:40]] == turned
-    everyday = list(read_everyday(folder / "dialogues.jsonl"))[:40]
+    everyday = list(read_everyday(folder / "dialogues.jsonl.gz"))[:40]
     said = {(one.target, one.question) for one in everyday}
     assert said <= {(one.question, one.target) for one, _ in pairs}, "every form is a source"
     assert {(one.question, one.target) for one in came[40:]} == said

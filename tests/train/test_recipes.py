@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
-import shlex
+import gzip
 from dataclasses import asdict
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from riseq.reproduce.stages import read_stages
 from riseq.train.loop import train
-from riseq.train.settings import RiseSettings, TrainSettings, parse_override, read_recipe
+from riseq.train.settings import RiseSettings, read_recipe
 
 # The baselines' are in tests/baselines/test_training.py.
 RECIPES = [
     path
     for path in sorted((Path(__file__).resolve().parents[2] / "recipes").glob("*.yaml"))
-    if read_recipe(path).system == "rise"
+    if read_stages(path) is None and read_recipe(path).system == "rise"
 ]
 NAMES = {path.stem for path in RECIPES}
 ABLATIONS = {"ablation-rise": "rise", "ablation-dps": "epsilon", "ablation-mld": "mle"}
@@ -31,7 +30,7 @@ def test_the_named_recipes_are_there() -> None:
 def test_a_recipe_runs(path: Path, world: Path, root: Path, tmp_path: Path) -> None:
     data = (str(world / "pairs.qa.jsonl"),)
     everyday = tmp_path / "everyday.jsonl"
-    with (root / "data" / "everyday" / "dialogues.jsonl").open(encoding="utf-8") as lines:
+    with gzip.open(root / "data" / "everyday" / "dialogues.jsonl.gz", "rt", encoding="utf-8") as lines:
         everyday.write_text("".join(next(lines) for _ in range(3)), encoding="utf-8")
     # The paper's decoder is as deep as its encoder; the tiny encoder has two layers.
     changes = {"backbone": str(world / "bert"), "train": data, "dev": data, "device": "cpu", "workers": 1}
@@ -141,24 +140,18 @@ def test_the_models_recipes_share_their_data_and_read_whole_dialogues(root: Path
     assert not [name for name in default.dev if "test" in name], "test sets are only reported"
 
 
-def test_the_script_trains_nine_models_as_what_ships_was_trained(root: Path) -> None:
-    text = (root / "benchmarks" / "train_models.sh").read_text(encoding="utf-8").replace("\\\n", "")
-    shared = {
-        f'"${{{name}[@]}}"': " ".join(f"--set {one}" for one in re.findall(r"--set ([^\s)]+)", given))
-        for name, given in re.findall(r"^(pupil|joint)=\(([^)]*)\)", text, re.MULTILINE)
+def test_the_stages_train_nine_models_as_what_ships_was_trained(root: Path) -> None:
+    stages = read_stages(root / "recipes" / "ship.yaml")
+    assert stages is not None
+    assert [stage.name for stage in stages if stage.kind == "export"] == ["large", "small-second", "default", "resolve"]
+    runs = {
+        stage.name: read_recipe(root / "recipes" / stage.values["recipe"], stage.values.get("set"))
+        for stage in stages
+        if stage.kind == "train"
     }
-    shared['"${joint[@]}"'] = f"""{shared['"${pupil[@]}"']} {shared['"${joint[@]}"']}"""
-    runs: dict[str, TrainSettings] = {}
-    for line in re.findall(r"^riseq train (.+)$", text, re.MULTILINE):
-        for name, written in shared.items():
-            line = line.replace(name, written)
-        words = shlex.split(line)
-        flags = list(pairwise(words))
-        changes = dict(parse_override(value) for flag, value in flags if flag == "--set")
-        options = dict(flags)
-        if "--seed" in options:
-            changes["seed"] = int(options["--seed"])
-        runs[options["--out"].rpartition("/")[2]] = read_recipe(root / "recipes" / Path(words[0]).name, changes)
+    back = runs.pop("resolve-last")
+    assert isinstance(back, RiseSettings)
+    assert (back.direction, back.low_rank, back.decoder_layers) == ("resolve", 16, 2)
     facts = {name: (one.seed, one.epochs, one.scored_from, one.lr, one.head_lr) for name, one in runs.items()}
     assert facts == {
         "start": (4, 4, 3, 1.2e-4, 4e-4),
@@ -168,8 +161,8 @@ def test_the_script_trains_nine_models_as_what_ships_was_trained(root: Path) -> 
         "default-first": (9, 3, 3, 7e-5, 2e-4),
         "default-second": (13, 2, 2, 1.2e-4, 3e-4),
         "default-joint": (21, 4, 4, 1.5e-4, 4e-4),
-        "default": (23, 1, 1, 5e-5, 1e-4),
-        "large": (11, 2, 2, 3.5e-5, 1e-4),
+        "default-last": (23, 1, 1, 5e-5, 1e-4),
+        "large-last": (11, 2, 2, 3.5e-5, 1e-4),
     }
     rise = {name: one for name, one in runs.items() if isinstance(one, RiseSettings)}
     assert {name: (one.method, one.own_share, one.distill, len(one.teachers)) for name, one in rise.items()} == {
@@ -180,8 +173,8 @@ def test_the_script_trains_nine_models_as_what_ships_was_trained(root: Path) -> 
         "default-first": ("rise", 0.2, 0.7, 1),
         "default-second": ("rise", 0.2, 0.5, 1),
         "default-joint": ("rise", 0.2, 0.5, 1),
-        "default": ("rise", 0.2, 0.0, 0),
-        "large": ("rise", 0.2, 0.35, 1),
+        "default-last": ("rise", 0.2, 0.0, 0),
+        "large-last": ("rise", 0.2, 0.35, 1),
     }
     assert {(one.sampler, one.reward_scale) for one in rise.values() if one.method == "rise"} == {
         ("posterior", "bounded")
