@@ -14,17 +14,23 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from riseq.core.batch import index_phrases
-from riseq.core.copies import find_same, make_copyable
+from riseq.core.copies import find_same
+from riseq.core.copyable import make_copyable
+from riseq.core.edits import Op
 from riseq.core.packed import pack
+from riseq.core.templates import BARE, TemplateVocabulary
+from riseq.engine.backends.onnx_runtime import OnnxBackend
 from riseq.engine.backends.pytorch import TorchBackend
+from riseq.engine.drafts import gather, start
+from riseq.engine.simplifier import Simplifier
 from riseq.model.checkpoint import Checkpoint, load_checkpoint
 from riseq.model.copies import CopyBatch
 from riseq.model.export import export
-from riseq.model.folder import LAYOUT
-from riseq.model.inputs import ContextWindow, encode_context, shown_words
+from riseq.model.folder import LAYOUT, load_exported
+from riseq.model.inputs import ContextWindow, SpanBatch, encode_context, find_spans, shown_words
 from riseq.model.network import CopyInputs, Inputs, RiseNetwork, Spans, merge_copies
 from riseq.types import InputError
-from tiny_model import PHRASES, make_checkpoint, make_pieces, save_tiny
+from tiny_model import PHRASES, make_checkpoint, make_examples, make_pieces, save_tiny
 
 PIECES = make_pieces("bert")
 ROWS = [[0, 1, 2, 1, 0, 3, 1, 2], [0, 2], [0, 4, 4, 0, 0, 1]]
@@ -42,7 +48,7 @@ def make_batch(rows: list[list[int]], copies: int, piece_counts: list[int]) -> C
     copyable = make_copyable(pack(rows), copies)
     vocabulary = index_phrases(pack([[9 + k] for k in range(6)] + [[1, 2]]))
     counts = np.array([piece_counts[word] for word in copyable.words.values])
-    return CopyBatch(copyable, find_same(copyable, vocabulary), counts, len(PHRASES))
+    return CopyBatch(copyable, counts, find_same(copyable, vocabulary), len(PHRASES))
 
 
 def send(batch: CopyBatch) -> CopyInputs:
@@ -70,7 +76,7 @@ def test_scores_of_copied_spans_are_those_of_a_slow_loop(copies: int) -> None:
         inputs, words = make_inputs(), send(make_batch(ROWS, copies, counts))
         states = network.encode(inputs)
         seen: list[Tensor] = []
-        network.phrase_head.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+        network.phrase_head.register_forward_pre_hook(lambda _, given: seen.append(given[0][:, 0]))
         scores = network.score_phrases(inputs, states, SPANS, words)
         starts, ends = network.copy_queries(seen[0]).chunk(2, -1)
         vocabulary = network.phrase_head(seen[0])
@@ -100,11 +106,11 @@ def test_a_span_in_a_template_has_the_sum_of_both_scores_in_one_softmax() -> Non
         inputs, words = make_inputs(), send(make_batch(ROWS, 2, [1, 1, 3, 2, 1]))
         states = network.encode(inputs)
         seen: list[Tensor] = []
-        network.phrase_head.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+        network.phrase_head.register_forward_pre_hook(lambda _, given: seen.append(given[0][:, 0]))
         scores = network.score_phrases(inputs, states, SPANS, words)
         assert network.template_head is not None
         templates = torch.cat([torch.zeros(4, 1), network.template_head(seen[0])], 1)
-        copied = network._score_copies(seen[0], states[SPANS.row_N], words, SPANS.row_N)
+        copied = network._score_copies(seen[0][:, None], states[SPANS.row_N], words, SPANS.row_N)
         every = (copied[:, :, None] + templates[:, None, :]).flatten(1)
         slow = torch.cat([network.phrase_head(seen[0]), every], 1).log_softmax(-1)
     vocabulary, spans = len(PHRASES), 8 * 2
@@ -159,7 +165,7 @@ def test_the_words_that_are_shown_are_those_of_its_pieces(
 ) -> None:
     texts = [" ".join(words) for words in context]
     encoded = encode_context(PIECES, texts, ContextWindow(cut, 3, allowed))
-    shown = shown_words(PIECES, texts, encoded)
+    shown = shown_words(texts, encoded)
     assert [PIECES.cls_id, *PIECES.encode(shown[0])] + [
         piece for words in shown[1:] for piece in (PIECES.sep_id, *PIECES.encode(words))
     ] == encoded.ids
@@ -175,15 +181,38 @@ def test_an_older_checkpoint_copies_nothing(tmp_path: Path) -> None:
     assert load_checkpoint(folder).network.config.copies == 0
 
 
-def test_one_that_copies_comes_back_and_is_not_exported_or_asked(tmp_path: Path) -> None:
-    folder = save_tiny(tmp_path / "model", make_copier(3))
-    found = load_checkpoint(folder).network
-    assert found.config.copies == 3
-    assert torch.equal(found.copy_lengths, torch.full((3,), -4.0))
-    with pytest.raises(InputError, match="trained with copies cannot be exported"):
-        export(folder, tmp_path / "out")
-    with pytest.raises(InputError, match="copies"):
-        TorchBackend(found)
+@pytest.mark.parametrize("templates", [0, 3])
+@pytest.mark.parametrize("copies", [1, 3])
+def test_one_that_copies_comes_back_and_is_exported(tmp_path: Path, copies: int, templates: int) -> None:
+    made = make_copier(copies)
+    network = RiseNetwork(replace(made.network.config, templates=templates), made.network.cls_id).eval()
+    network.load_state_dict({**network.state_dict(), **made.network.state_dict()})
+    with torch.no_grad():
+        for head in filter(None, (network.copy_queries, network.template_head)):
+            head.weight.normal_(std=0.3)
+            head.bias.normal_()
+    known = TemplateVocabulary((BARE, (("of",), ()), ((), ("?",)), (("in", "the"), ("was",)))[: templates + 1])
+    folder = save_tiny(tmp_path / "model", replace(made, network=network, templates=known))
+    found = load_checkpoint(folder)
+    assert (found.network.config.copies, found.templates) == (copies, known)
+    assert torch.equal(found.network.copy_lengths, torch.full((copies,), -4.0))
+    export(folder, tmp_path / "out", "float32")
+    exported = load_exported(tmp_path / "out")
+    assert (exported.copies, exported.templates) == (copies, known)
+    drafts = [start(one.question, one.context, PIECES, 512) for one in make_examples(12)]
+    batch = gather(drafts, PIECES, copies)
+    spans = find_spans(batch, np.full((12, batch.firsts_BW.shape[1] - 1), Op.INSERT))
+    mine = OnnxBackend(exported, tmp_path / "out").score(batch).score_phrases(spans)
+    theirs = TorchBackend(found.network).score(batch).score_phrases(spans)
+    assert batch.copies is not None
+    words = max(map(len, (draft.read_words for draft in drafts)))
+    assert mine.shape[1] == len(PHRASES) + words * copies + (len(known) if templates else 0)
+    np.testing.assert_allclose(mine, theirs, atol=1e-4)
+    few = SpanBatch(*(column[-2:] for column in (spans.row_N, spans.word_N, spans.start_N, spans.end_N)))
+    alone = OnnxBackend(exported, tmp_path / "out").score(batch).score_phrases(few)
+    np.testing.assert_allclose(alone, mine[-2:], atol=1e-4)
+    texts = [[one.text for one in Simplifier.load(at).batch(make_examples(40))] for at in (folder, tmp_path / "out")]
+    assert texts[0] == texts[1], "copies are no matter of direction"
 
 
 def test_one_with_beside_and_stops_is_not_exported(tmp_path: Path) -> None:

@@ -18,10 +18,11 @@ from riseq.cli import main
 from riseq.engine.backends.onnx_runtime import OnnxBackend
 from riseq.engine.backends.pytorch import TorchBackend
 from riseq.engine.drafts import gather, start
+from riseq.files import checksum
 from riseq.model.card import make_metadata, read_metadata, replace_metadata
 from riseq.model.checkpoint import load_checkpoint, save_checkpoint
 from riseq.model.export import export
-from riseq.model.folder import LAYOUT, checksum, load_exported
+from riseq.model.folder import LAYOUT, load_exported
 from riseq.model.inputs import Batch, SpanBatch, find_spans
 from riseq.model.quantisation import ByteEmbedding
 from riseq.types import InputError

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from killed import Killed, Killer
 from riseq.core.batch import PhraseIndex, index_phrases
-from riseq.core.copies import make_copyable
+from riseq.core.copyable import make_copyable
 from riseq.core.edits import MARKER, Edit, Op, apply
 from riseq.core.packed import Interner
 from riseq.train.actions import draw_guided, find_phrases, gold_actions, reach

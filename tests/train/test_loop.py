@@ -60,7 +60,7 @@ def test_every_switch_runs_and_moves_the_loss(make_settings: Make, tmp_path: Pat
 
 
 def test_edits_that_nothing_guides_leave_the_question_unchanged_no_longer(make_settings: Make, tmp_path: Path) -> None:
-    unguided = {"method": "epsilon", "epsilon": 0.05, "above_nothing": True, "reward_floor": None, "samples": 8}
+    unguided = {"method": "epsilon", "epsilon": 0.1, "above_nothing": True, "reward_floor": -0.1, "samples": 8}
     result = run(make_settings(joint=True, own_share=0.3, epochs=8, **unguided), tmp_path)
     (scores,) = result.scores.values()
     assert scores["bleu4"] > 48  # copying the question has 42.7

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from riseq.core.batch import PhraseIndex, index_phrases
-from riseq.core.copies import Copyable, PackedTemplates, make_copyable
+from riseq.core.copyable import Copyable, PackedTemplates, make_copyable
 from riseq.core.edits import MARKER
 from riseq.core.packed import Interner, pack
 from riseq.model.checkpoint import load_checkpoint

@@ -76,6 +76,11 @@ def rename(name: str, family: str) -> str | None:
 def initialise(network: RiseNetwork, backbone: Backbone, phrase_pieces: Sequence[Sequence[int]]) -> None:
     """Load the backbone into the encoder and start the decoder and the phrase head from it."""
     start_decoder(network.encoder, network.decoder, network.span_positions, network.span_norm, backbone)
+    start_phrases(network, phrase_pieces)
+
+
+def start_phrases(network: RiseNetwork, phrase_pieces: Sequence[Sequence[int]]) -> None:
+    """Start the phrase head from the embeddings of each phrase's pieces."""
     if not phrase_pieces:
         return
     with torch.no_grad():

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from riseq.hub import is_hub_name
-from riseq.types import InputError
+from riseq.model.folder import read_direction
+from riseq.types import Direction, InputError
 
 LICENCES = {
     "canard": "CANARD, CC BY-SA 4.0",
@@ -20,15 +21,22 @@ LICENCES = {
 """The data sets that models are trained on, by what their files are called, with their licences."""
 SHARED_ALIKE = "CC BY-SA"
 LIBRARY = "riseq"
-EXAMPLES = (
-    (("Who directed Alien?",), "When was Alien released?"),
-    (("Is Lisbon worth a visit in winter?", "Yes, it is mild."), "What is the weather like in Lisbon in January?"),
-    (("What do red pandas eat?",), "Where do red pandas live?"),
-)
-"""Dialogues and questions that a card shows."""
+EXAMPLES: dict[Direction, tuple[tuple[tuple[str, ...], str], ...]] = {
+    "simplify": (
+        (("Who directed Alien?",), "When was Alien released?"),
+        (("Is Lisbon worth a visit in winter?", "Yes, it is mild."), "What is the weather like in Lisbon in January?"),
+        (("What do red pandas eat?",), "Where do red pandas live?"),
+    ),
+    "resolve": (
+        (("Who directed Alien?",), "When was it released?"),
+        (("Is Lisbon worth a visit in winter?", "Yes, it is mild."), "What is the weather like in January?"),
+        (("What do red pandas eat?",), "Where do they live?"),
+    ),
+}
+"""Dialogues and questions that a card shows, by what the model does."""
 TASK = "text-generation"
 """The hub's name for it; its text2text-generation was merged into this one."""
-_TASK_NAME = "Question simplification"
+_TASK_NAMES: dict[Direction, str] = {"simplify": "Question simplification", "resolve": "Question resolution"}
 # Where the recipes keep encoders, and which ones these are.
 _ENCODERS = {"weights/gte": "thenlper/gte-small", "weights/mpnet": "sentence-transformers/all-mpnet-base-v2"}
 _METRICS = {"bleu4": ("bleu", "BLEU-4"), "rougeL": ("rouge", "ROUGE-L"), "cider": ("cider", "CIDEr")}
@@ -82,9 +90,10 @@ def make_metadata(
         "widget": _make_widget(shown),
     }
     # An export's own scores are those of the checkpoint that it was made from.
-    own = "Question simplification, before export" if "checksums" in config else _TASK_NAME
+    task = _TASK_NAMES[read_direction(facts)]
+    own = f"{task}, before export" if "checksums" in config else task
     results = [_make_result(one, values, own) for one, values in facts.get("scores", {}).items()]
-    results += [_make_result(one, values, _TASK_NAME) for one, values in (scores or {}).items()]
+    results += [_make_result(one, values, task) for one, values in (scores or {}).items()]
     if results:
         metadata["model-index"] = [{"name": name, "results": results}]
     return {key: value for key, value in metadata.items() if value}

@@ -19,8 +19,9 @@ from torch import Tensor, nn
 
 from riseq.core.phrases import PhraseVocabulary
 from riseq.core.templates import TemplateVocabulary
-from riseq.files import make_folder, write_text
+from riseq.files import make_folder
 from riseq.hub import MODEL_FOLDER, check_files, find_model
+from riseq.model.differences import read_graph
 from riseq.model.folder import (
     EXPORTED_FIELDS,
     FORMAT,
@@ -29,6 +30,7 @@ from riseq.model.folder import (
     load_exported,
     read_config,
     read_phrases,
+    read_templates,
     write_facts,
     write_vocabularies,
 )
@@ -59,17 +61,13 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint, card: str) -> None:
     network = checkpoint.network
     with make_folder(folder) as work:
         save_weights(work / LAYOUT.weights, network.state_dict())
-        write_vocabularies(work, checkpoint.phrases, checkpoint.pieces)
-        files = [LAYOUT.phrases, LAYOUT.vocabulary, LAYOUT.weights]
-        if network.config.templates:
-            write_text(work / LAYOUT.templates, "".join(f"{line}\n" for line in checkpoint.templates.to_lines()))
-            files.append(LAYOUT.templates)
+        written = write_vocabularies(work, checkpoint.phrases, checkpoint.pieces, checkpoint.templates)
         config = {
             "format": FORMAT,
             "network": dataclasses.asdict(network.config),
             "cls_id": network.cls_id,
             "phrases": len(checkpoint.phrases),
-            "digests": {name: _digest(work / name) for name in files},
+            "digests": {name: _digest(work / name) for name in sorted([*written, LAYOUT.weights])},
             **checkpoint.facts,
         }
         write_facts(work, config, card)
@@ -84,13 +82,7 @@ def load_checkpoint(folder: str | Path) -> Checkpoint:
     phrases = read_phrases(folder / LAYOUT.phrases)
     pieces = Pieces.load(folder / LAYOUT.vocabulary)
     _check_parts(folder, config, shape, phrases, pieces)
-    templates = TemplateVocabulary()
-    if shape.templates:
-        check_files(folder, [LAYOUT.templates], MODEL_FOLDER)
-        templates = TemplateVocabulary.from_lines((folder / LAYOUT.templates).read_text(encoding="utf-8").splitlines())
-        if len(templates) != shape.templates + 1:
-            found = f"{LAYOUT.templates} has {len(templates)} templates, the network {shape.templates + 1}"
-            raise InputError(f"{folder}: {found}; they don't belong together")
+    templates = read_templates(folder, shape.templates)
     network = _open_network(shape, pieces.cls_id)
     fill_network(network, folder)
     # As many phrases or pieces in another order load too, and say something else.
@@ -109,7 +101,8 @@ def load_trained(name: str | Path) -> Checkpoint:
     shape = read_shape(folder, NetworkConfig, exported.config.get("network"))
     network = _open_network(shape, exported.pieces.cls_id)
     network.load_state_dict(read_weights(folder, network.state_dict()))
-    return Checkpoint(network.eval(), exported.phrases, exported.pieces, _read_facts(exported.config))
+    facts = _read_facts(exported.config)
+    return Checkpoint(network.eval(), exported.phrases, exported.pieces, facts, exported.templates)
 
 
 def read_shape(folder: Path, kind: Callable[..., Shape], values: Any, what: str = "a network") -> Shape:
@@ -185,7 +178,7 @@ class WeightGraph:
     def __init__(self, path: Path) -> None:
         import onnx
 
-        graph = onnx.load(path).graph
+        graph = onnx.load_model_from_string(read_graph(path)).graph if not path.is_file() else onnx.load(path).graph
         self.tensors: dict[str, Array] = {
             one.name.removeprefix("network."): onnx.numpy_helper.to_array(one) for one in graph.initializer
         }
@@ -197,6 +190,8 @@ class WeightGraph:
         if name in self.tensors:
             return self.tensors[name]
         layer, _, kind = name.rpartition(".")
+        if kind in ("narrow", "wide"):
+            return self.tensors.get(f"{layer}.linear.{kind}")  # quantisation.SmoothedLinear
         if f"{layer}.rows" in self.tensors:  # quantisation.ByteEmbedding
             return self.tensors[f"{layer}.rows"] * self.tensors[f"{layer}.scale"].reshape(-1, 1)
         if f"{name}_Q4" in self.tensors:

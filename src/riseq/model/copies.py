@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from riseq.core.copies import Copyable
+from riseq.core.copyable import Copyable
 
 IntArray = NDArray[np.int64]
 
@@ -20,12 +20,12 @@ class CopyBatch:
     """The words of a batch's rows in the order of their pieces, packed; padded arrays are made of them on demand."""
 
     copyable: Copyable
-    same: NDArray[np.int32] | None
-    """The id that stands for each span's words (``riseq.core.copies.find_same``); None where there are templates."""
     piece_counts: IntArray
     """How many pieces each word has."""
-    phrases: int
-    """The vocabulary's size."""
+    same: NDArray[np.int32] | None = None
+    """The id that stands for each span's words (``riseq.core.copies.find_same``); None where there are templates."""
+    phrases: int = 0
+    """The vocabulary's size, for those ids."""
 
     @property
     def first_BC(self) -> IntArray:

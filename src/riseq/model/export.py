@@ -2,7 +2,8 @@
 
 One graph reads a batch and scores its edits, one scores phrases for spans. They share one embedding table: the first
 gives out the pieces' embeddings beside their states, and the second takes from those what its spans need. Dimensions in
-names: B batch, L pieces, W words, R rows with spans, N spans, S pieces of the longest span, D hidden.
+names: B batch, L pieces, W words, R rows with spans, N spans, S pieces of the longest span, D hidden, C words that
+phrases can be copied from.
 """
 
 import copy
@@ -18,14 +19,21 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from riseq.files import make_folder
+from riseq.files import checksum, make_folder
 from riseq.hub import find_model
 from riseq.model.card import read_metadata, write_export_card
 from riseq.model.checkpoint import Checkpoint, load_checkpoint
-from riseq.model.folder import FORMAT, LAYOUT, checksum, is_exported, write_facts, write_vocabularies
+from riseq.model.differences import write_delta
+from riseq.model.folder import FORMAT, LAYOUT, is_exported, load_exported, write_facts, write_vocabularies
 from riseq.model.graft import keep_bytes
-from riseq.model.network import MAX_SPAN_PIECES, RiseNetwork
-from riseq.model.quantisation import ByteEmbedding, quantise_graph, quantise_to_four_bits, smooth_activations
+from riseq.model.network import MAX_SPAN_PIECES, CopyInputs, RiseNetwork
+from riseq.model.quantisation import (
+    ByteEmbedding,
+    quantise_graph,
+    quantise_to_four_bits,
+    round_to_sixteen,
+    smooth_activations,
+)
 from riseq.model.transformer import Attention, Layer, relative_buckets
 from riseq.types import InputError
 
@@ -53,38 +61,54 @@ def export(
     _check_exportable(checkpoint)
     text = card.read_text(encoding="utf-8") if card.is_file() else ""
     read_metadata(text, card)  # a mistake in it should not wait for the graphs
-    return export_checkpoint(checkpoint, folder, text, precision, find_model(like) if like is not None else None)
+    return export_checkpoint(checkpoint, folder, text, precision, like)
 
 
 def _check_exportable(checkpoint: Checkpoint) -> None:
     """Refuse what the engine cannot do yet."""
     config = checkpoint.network.config
-    found = {"copies": config.copies, "beside": config.beside, "stops": config.stops}
+    found = {"beside": config.beside, "stops": config.stops}
     if used := [name for name, value in found.items() if value]:
         raise InputError(f"a model trained with {' and '.join(used)} cannot be exported yet: the engine lacks that")
 
 
 def export_checkpoint(
-    checkpoint: Checkpoint, folder: Path, card: str, precision: str, like: Path | None = None
+    checkpoint: Checkpoint, folder: Path, card: str, precision: str, like: str | Path | None = None
 ) -> dict[str, int]:
     """Write ``checkpoint``, whose card is ``card``, and return the size of each file in bytes.
 
-    It is written whole: ``folder`` appears, or replaces an older one, only once all of it is on disk.
+    It is written whole: ``folder`` appears, or replaces an older one, only once all of it is on disk. A network whose
+    differences to ``like`` are of low rank is written as these (``riseq.model.differences``).
     """
+    if like is not None and (found := load_exported(find_model(like)).precision) != precision:
+        raise InputError(f"{like}: its precision is {found}, not {precision}; expected a model of the same precision")
     with make_folder(folder) as work:
         with _quiet():
             _write_graphs(checkpoint, work, precision)
         if like is not None:
-            keep_bytes(checkpoint.network, work, like)
-        write_vocabularies(work, checkpoint.phrases, checkpoint.pieces)
+            keep_bytes(checkpoint.network, work, find_model(like))
+        write_vocabularies(work, checkpoint.phrases, checkpoint.pieces, checkpoint.templates)
         config = _describe(checkpoint, precision, work)
+        if like is not None and checkpoint.network.config.low_rank:
+            beside = Path(like).is_dir() and Path(like).resolve().parent == folder.resolve().parent
+            _write_differences(work, find_model(like), Path(like).name if beside else str(like))
         write_facts(work, config, write_export_card(card, config, folder.resolve().name))
         return {path.name: path.stat().st_size for path in sorted(work.iterdir())}
 
 
+def _write_differences(work: Path, base: Path, name: str) -> None:
+    """Replace the graphs in ``work`` by what differs from those in the folder ``base``, the model called ``name``."""
+    import onnx
+
+    graphs = [base / one for one in (LAYOUT.encoder, LAYOUT.phraser)]
+    for graph in graphs:
+        shared = [one.raw_data for one in onnx.load(work / graph.name).graph.initializer]
+        write_delta(work / graph.name, name, graphs, shared)
+
+
 def _describe(checkpoint: Checkpoint, precision: str, work: Path) -> dict[str, object]:
     config = checkpoint.network.config
-    names = (LAYOUT.encoder, LAYOUT.table, LAYOUT.phraser, LAYOUT.phrases, LAYOUT.vocabulary)
+    names = (LAYOUT.encoder, LAYOUT.table, LAYOUT.phraser, LAYOUT.phrases, LAYOUT.vocabulary, LAYOUT.templates)
     own: dict[str, object] = {
         "format": FORMAT,
         "precision": precision,
@@ -101,6 +125,10 @@ def _describe(checkpoint: Checkpoint, precision: str, work: Path) -> dict[str, o
 def _write_graphs(checkpoint: Checkpoint, work: Path, precision: str) -> None:
     # A copy: the checkpoint's own network stays as it was.
     network = copy.deepcopy(checkpoint.network).float().cpu().eval()
+    if network.config.low_rank:
+        for name, parameter in network.named_parameters():
+            if name.endswith((".narrow", ".wide")):
+                round_to_sixteen(parameter)
     if precision == "int8":
         smooth_activations(network, checkpoint.pieces)
         network.encoder.embeddings.pieces = ByteEmbedding(network.encoder.embeddings.pieces)  # type: ignore[assignment]
@@ -151,7 +179,13 @@ def _write_phraser(network: RiseNetwork, path: Path) -> None:
         "places": (torch.ones(3, 4, dtype=torch.int64), {0: spans, 1: span_pieces}),
         "lengths": (torch.tensor([4, 2, 1]), {0: spans}),
     }
-    _write(PhraserGraph(network), inputs, ["phrases"], path)
+    outputs = ["phrases"]
+    if network.config.copies:
+        by_word = {0: rows, 1: torch.export.Dim("words")}
+        for name in ("first", "last", "room"):
+            inputs[name] = torch.ones(2, 5, dtype=torch.int64), by_word
+        outputs += ["copies", "templates"] if network.config.templates else ["copies"]
+    _write(PhraserGraph(network), inputs, outputs, path)
 
 
 def _write(graph: nn.Module, inputs: Mapping[str, tuple[Tensor, Any]], outputs: Sequence[str], path: Path) -> None:
@@ -229,7 +263,8 @@ class EncoderGraph(nn.Module):
 class PhraserGraph(nn.Module):
     """The phrasing policy: the encoder's outputs and spans in, log-probabilities of phrases out.
 
-    Row ``rows_N`` has its span's pieces at ``places_NS``, of which the first ``lengths_N`` count.
+    Row ``rows_N`` has its span's pieces at ``places_NS``, of which the first ``lengths_N`` count. Where phrases can be
+    copied from C words, those are ``riseq.model.network.CopyInputs``.
     """
 
     def __init__(self, network: RiseNetwork) -> None:
@@ -244,8 +279,11 @@ class PhraserGraph(nn.Module):
         rows_N: Tensor,
         places_NS: Tensor,
         lengths_N: Tensor,
-    ) -> Tensor:
-        """Return phrases [N, P]."""
+        first_RC: Tensor | None = None,
+        last_RC: Tensor | None = None,
+        room_RC: Tensor | None = None,
+    ) -> tuple[Tensor, ...]:
+        """Return phrases [N, P], and of a network that copies spans [N, K] and their templates [N, T]."""
         network = self.network
         span = pieces_RLD[rows_N[:, None], places_NS]
         if network.config.decoder_input == "states":
@@ -270,8 +308,14 @@ class PhraserGraph(nn.Module):
             keys, values = _project(layer.cross, states_RLD)
             x = layer.cross_norm(x + _attend(layer.cross, x, (keys[rows_N], values[rows_N]), memory_real, None))
             x = _feed_forward(layer, x)
-        scores: Tensor = network.phrase_head(x[:, :1]).log_softmax(-1)
-        return scores[:, 0]
+        if first_RC is None or last_RC is None or room_RC is None:
+            return (network.read_phrases(x, states_RLD, rows_N),)
+        words = CopyInputs(first_RC, last_RC, room_RC, None)
+        scores = network.read_phrases(x, states_RLD[rows_N], rows_N, words)
+        phrases, templates = network.config.phrases, network.config.templates
+        if not templates:
+            return scores[:, :phrases], scores[:, phrases:]
+        return scores[:, :phrases], scores[:, phrases : -templates - 1], scores[:, -templates - 1 :]
 
 
 def _project(attention: Attention, memory: Tensor) -> tuple[Tensor, Tensor]:

@@ -5,18 +5,19 @@ JSON, phrases, a vocabulary and a card.
 """
 
 import json
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from riseq.core.phrases import PhraseVocabulary
-from riseq.files import make_folder, write_json, write_text
+from riseq.core.templates import TemplateVocabulary
+from riseq.files import checksum, make_folder, write_json, write_text
 from riseq.hub import MODEL_FOLDER, check_files, copy_model, find_other_file
+from riseq.model.differences import add_delta, is_graph, read_graph
 from riseq.model.inputs import ContextWindow
 from riseq.text.pieces import Pieces
-from riseq.types import InputError
+from riseq.types import Direction, InputError
 
 FORMAT = 1
 
@@ -84,10 +85,29 @@ def read_phrases(path: Path) -> PhraseVocabulary:
         raise InputError(f"{path}: {error}") from error
 
 
-def write_vocabularies(folder: Path, phrases: PhraseVocabulary, pieces: Pieces) -> None:
-    """Write the phrases and the pieces of a model into its folder."""
-    write_text(folder / LAYOUT.phrases, "".join(f"{line}\n" for line in phrases.to_lines()))
+def read_templates(folder: Path, count: int) -> TemplateVocabulary:
+    """Return the templates in a model's folder, of which its network knows ``count`` beside the bare one."""
+    if not count:
+        return TemplateVocabulary()
+    check_files(folder, [LAYOUT.templates], MODEL_FOLDER)
+    templates = TemplateVocabulary.from_lines((folder / LAYOUT.templates).read_text(encoding="utf-8").splitlines())
+    if len(templates) != count + 1:
+        found = f"{LAYOUT.templates} has {len(templates)} templates, the network {count + 1}"
+        raise InputError(f"{folder}: {found}; they don't belong together")
+    return templates
+
+
+def write_vocabularies(
+    folder: Path, phrases: PhraseVocabulary, pieces: Pieces, templates: TemplateVocabulary
+) -> list[str]:
+    """Write the phrases, the pieces and the templates of a model into its folder; return the names of the files."""
+    lines = {LAYOUT.phrases: phrases.to_lines()}
+    if len(templates) > 1:
+        lines[LAYOUT.templates] = templates.to_lines()
+    for name, written in lines.items():
+        write_text(folder / name, "".join(f"{line}\n" for line in written))
     pieces.save(folder / LAYOUT.vocabulary)
+    return [*lines, LAYOUT.vocabulary]
 
 
 def write_facts(folder: Path, config: Mapping[str, Any], card: str) -> None:
@@ -112,6 +132,10 @@ def save_folder(source: Path, folder: Path, card: str) -> None:
         return
     with make_folder(folder) as work:
         copy_model(source, work)
+        for name in (LAYOUT.encoder, LAYOUT.phraser):
+            if (delta := add_delta(work / name)).is_file():  # elsewhere it stands alone
+                (work / name).write_bytes(read_graph(source / name))
+                delta.unlink()
         write_text(work / LAYOUT.card, card)
 
 
@@ -126,25 +150,22 @@ class ExportedModel:
     span_pieces: int
     """How many pieces of a span are read."""
     precision: str
-    window: ContextWindow
-    """How much of a dialogue it reads."""
     config: Mapping[str, Any]
+    templates: TemplateVocabulary
+    """In what its copied phrases can stand."""
+    copies: int = 0
+    """The longest phrase, in words, that it can copy; 0: none."""
 
 
 def is_exported(folder: Path) -> bool:
     """Return whether ``folder`` looks like an exported model's."""
-    return (folder / LAYOUT.encoder).is_file()
-
-
-def checksum(content: bytes) -> str:
-    """Return the CRC-32 of a file's content: damage is what it is for, not malice."""
-    return f"{zlib.crc32(content):08x}"
+    return is_graph(folder / LAYOUT.encoder)
 
 
 def load_exported(folder: Path) -> ExportedModel:
     """Return the model in ``folder``, its files checked against each other."""
-    names = (LAYOUT.config, LAYOUT.encoder, LAYOUT.phraser, LAYOUT.phrases, LAYOUT.vocabulary)
-    check_files(folder, names, MODEL_FOLDER)
+    graphs = [name for name in (LAYOUT.encoder, LAYOUT.phraser) if not is_graph(folder / name)]
+    check_files(folder, (LAYOUT.config, *graphs, LAYOUT.phrases, LAYOUT.vocabulary), MODEL_FOLDER)
     config = read_config(folder, EXPORTED_FIELDS)
     phrases = read_phrases(folder / LAYOUT.phrases)
     pieces = Pieces.load(folder / LAYOUT.vocabulary)
@@ -156,23 +177,35 @@ def load_exported(folder: Path) -> ExportedModel:
             )
     # As many lines in another order would be read, and say something else. Older exports have no sums of them.
     for name in sorted({LAYOUT.encoder, LAYOUT.phraser, *config["checksums"]}):
+        if add_delta(folder / name).is_file():
+            continue  # it checks itself when it is put together
         check_files(folder, [name], MODEL_FOLDER)
         if checksum((folder / name).read_bytes()) != config["checksums"].get(name):
             raise InputError(f"{folder / name}: damaged; its checksum is not the one in {LAYOUT.config}")
     own = {name: config[name] for name in ("max_pieces", "span_pieces", "precision")}
-    return ExportedModel(phrases, pieces, window=read_window(config), config=config, **own)
+    network = config["network"] if isinstance(config.get("network"), dict) else {}
+    templates = read_templates(folder, network.get("templates", 0))
+    return ExportedModel(phrases, pieces, **own, config=config, templates=templates, copies=network.get("copies", 0))
+
+
+def read_direction(facts: Mapping[str, Any]) -> Direction:
+    """Return what a model was trained for, by what is known of its making."""
+    return "resolve" if _read_settings(facts).get("direction") == "resolve" else "simplify"
 
 
 def read_window(facts: Mapping[str, Any]) -> ContextWindow:
     """Return how much of a dialogue a model was trained to read, by what is known of its making."""
-    settings = facts.get("settings")
-    if not isinstance(settings, dict) or "utterance_pieces" not in settings:
+    settings = _read_settings(facts)
+    if "utterance_pieces" not in settings:
         return ContextWindow()  # models before whole dialogues were read
     return ContextWindow(settings["utterance_pieces"], settings["utterances"])
 
 
 def read_training_window(facts: Mapping[str, Any]) -> ContextWindow:
     """Return the very window that a model was trained with, its most pieces of a dialogue among it."""
+    return replace(read_window(facts), pieces=_read_settings(facts).get("context_pieces"))
+
+
+def _read_settings(facts: Mapping[str, Any]) -> Mapping[str, Any]:
     settings = facts.get("settings")
-    most = settings.get("context_pieces") if isinstance(settings, dict) else None
-    return replace(read_window(facts), pieces=most)
+    return settings if isinstance(settings, dict) else {}

@@ -26,7 +26,7 @@ def keep_bytes(network: RiseNetwork, folder: Path, older: Path) -> list[str]:
     import onnx
 
     kept = find_unchanged(network, load_trained(older).network)
-    weights = [name for name in network.state_dict() if part_of(name) in kept]
+    weights = [name for name in network.state_dict() if part_of(name, network.config.low_rank > 0) in kept]
     for name in (LAYOUT.encoder, LAYOUT.phraser):
         new, old = WeightGraph(folder / name), WeightGraph(older / name)
         mine, theirs = onnx.load(folder / name), onnx.load(older / name)
@@ -46,18 +46,20 @@ def find_unchanged(network: RiseNetwork, older: RiseNetwork) -> list[str]:
     before = older.state_dict()
     parts: dict[str, bool] = {}
     for name, tensor in network.state_dict().items():
-        part = part_of(name)
+        part = part_of(name, network.config.low_rank > 0)
         same = name in before and torch.equal(tensor.float().cpu(), before[name].float())
         parts[part] = parts.get(part, True) and same
     return [part for part, same in parts.items() if same]
 
 
-def part_of(name: str) -> str:
-    """Return the part that a weight belongs to.
+def part_of(name: str, alone: bool = False) -> str:
+    """Return the part that a weight belongs to; each is one where weights are learnt ``alone``, not by layers.
 
     >>> part_of("encoder.layers.3.up.weight"), part_of("encoder.embeddings.norm.bias"), part_of("edit_head.bias")
     ('encoder.layers.3', 'encoder.embeddings', 'edit_head')
     """
+    if alone:
+        return name
     words = name.split(".")
     depth = {"encoder": 3 if words[1:2] == ["layers"] else 2, "decoder": 2}
     return ".".join(words[: depth.get(words[0], 1)])

@@ -1,16 +1,18 @@
 """Questions and contexts as padded arrays for a network; numpy alone, shared by torch and ONNX."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riseq.core.edits import Op
 from riseq.text.pieces import Pieces
-from riseq.text.words import forms
+from riseq.text.words import SHORT, forms
 
 if TYPE_CHECKING:
     from riseq.model.copies import CopyBatch
@@ -49,34 +51,57 @@ CutWord = tuple[int, ...]
 """The pieces of one word."""
 
 
+class ShownRow(NamedTuple):
+    """What is shown of one utterance: its index, and the indices of its words."""
+
+    utterance: int
+    words: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class ContextIds:
     """The piece ids of ``[CLS] c1 [SEP] c2``, without a last [SEP], and whether anything was left out."""
 
     ids: list[int]
     truncated: bool
+    rows: list[ShownRow]
+    """Which words they are of, oldest utterance first; one row of no words is shown where there is none."""
 
 
 class CutUtterances:
     """The words of each utterance of a dialogue in pieces; one is cut when first asked for, and only once."""
 
-    def __init__(self, pieces: Pieces, count: int, find_words: Callable[[int], Sequence[str]]) -> None:
-        """Cut with ``pieces`` the words that ``find_words`` gives for the index of each of ``count`` utterances."""
-        self._pieces, self._count, self._find_words = pieces, count, find_words
-        self._cut: dict[int, list[CutWord]] = {}
+    def __init__(
+        self, pieces: Pieces, context: Sequence[str], find_words: Callable[[int], Sequence[str]] | None = None
+    ) -> None:
+        """Cut with ``pieces`` the words of the utterances of ``context``; ``find_words`` has those of long ones."""
+        self._pieces, self._context, self._find_words = pieces, context, find_words
+        self._cut: dict[int, tuple[CutWord, ...]] = {}
+        self._joined: dict[int, tuple[int, ...]] = {}
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._context)
 
-    def __getitem__(self, index: int) -> list[CutWord]:
+    def __getitem__(self, index: int) -> tuple[CutWord, ...]:
         if index not in self._cut:
-            self._cut[index] = list(map(self._pieces.cut, self._find_words(index)))
+            if self._find_words is None or len(self._context[index]) <= SHORT:
+                self._cut[index] = self._pieces.cut_text(self._context[index])
+            else:
+                self._cut[index] = tuple(map(self._pieces.cut, self._find_words(index)))
         return self._cut[index]
+
+    def join(self, index: int) -> tuple[int, ...]:
+        """Return the pieces of an utterance in a row."""
+        if index not in self._joined:
+            text = self._context[index]
+            short = len(text) <= SHORT
+            self._joined[index] = self._pieces.encode_text(text) if short else tuple(chain.from_iterable(self[index]))
+        return self._joined[index]
 
 
 def encode_context(pieces: Pieces, context: Sequence[str], window: ContextWindow = PAPER_WINDOW) -> ContextIds:
     """Return what ``window`` shows of a dialogue in pieces, cut at whole words."""
-    return encode_cut(pieces, CutUtterances(pieces, len(context), lambda index: forms(context[index])), window)
+    return encode_cut(pieces, CutUtterances(pieces, context), window)
 
 
 def encode_cut(
@@ -86,54 +111,61 @@ def encode_cut(
     first = 0 if window.utterances is None else max(0, len(utterances) - window.utterances)
     room = window.pieces
     truncated = first > 0
-    rows: list[list[int]] = []
+    rows: list[Sequence[int]] = []
+    shown: list[ShownRow] = []
     for index in reversed(range(first, len(utterances))):
         words = utterances[index]
-        row = _join(words, window.utterance_pieces)
-        truncated |= len(row) < sum(map(len, words))
+        whole = utterances.join(index) if isinstance(utterances, CutUtterances) else tuple(chain.from_iterable(words))
+        row, count = _take_first(words, whole, window.utterance_pieces)
+        truncated |= count < len(words)
         if room is not None and len(row) >= room:
             truncated |= bool(words)
             rest = [list(reversed(cut)) for cut in reversed(words)]
-            if len(row := _join(rest, room - 1)) >= FEWEST_PIECES:
+            row, count = _take_first(rest, None, room - 1)
+            if len(row) >= FEWEST_PIECES:
                 rows.append(row[::-1])
+                shown.append(ShownRow(index, tuple(range(len(words) - count, len(words)))))
             break
         room = None if room is None else room - len(row) - 1
         rows.append(row)
+        shown.append(ShownRow(index, _list_first(count)))
     ids = [pieces.cls_id, *rows[-1]] if rows else [pieces.cls_id]
     for row in reversed(rows[:-1]):
         ids += [pieces.sep_id, *row]
-    return ContextIds(ids, truncated)
+    return ContextIds(ids, truncated, shown[::-1] or [ShownRow(0, ())])
 
 
-def shown_words(pieces: Pieces, context: Sequence[str], encoded: ContextIds) -> list[list[str]]:
+@lru_cache(maxsize=1024)
+def _list_first(count: int) -> tuple[int, ...]:
+    return tuple(range(count))
+
+
+def shown_words(context: Sequence[str], encoded: ContextIds) -> list[list[str]]:
     """Return the words of each utterance that ``encode_context`` shows, oldest first; one empty row where none is."""
-    rows: list[list[int]] = [[]]
-    for piece in encoded.ids[1:]:
-        if piece == pieces.sep_id:
-            rows.append([])
-        else:
-            rows[-1].append(piece)
-    if not context:
-        return [[]]
-    shown = []
-    for utterance, row in zip(context[-len(rows) :], rows, strict=True):
-        words = forms(utterance)
-        ends = np.cumsum([0, *(len(pieces.cut(word)) for word in words)])
-        taken = words[: int(np.searchsorted(ends, len(row)))]
-        if pieces.encode(taken) != row:  # then it is the utterance's end that is shown
-            taken = words[int(np.searchsorted(ends, ends[-1] - len(row))) :]
-        shown.append(taken)
-    return shown
+    found = []
+    for index, places in encoded.rows:
+        words = forms(context[index]) if places else []
+        found.append([words[place] for place in places])
+    return found
 
 
-def _join(words: Iterable[Sequence[int]], room: int | None) -> list[int]:
-    """Return the pieces of the first words, as many as have ``room`` pieces together."""
+def _take_first(
+    words: Sequence[Sequence[int]], whole: Sequence[int] | None, room: int | None
+) -> tuple[Sequence[int], int]:
+    """Return the pieces of the first words, as many as have ``room`` pieces together, and how many words that is.
+
+    ``whole`` are the pieces of all words, where they are known.
+    """
+    if whole is not None and (room is None or len(whole) <= room):
+        return whole, len(words)
     row: list[int] = []
+    count = 0
     for cut in words:
         if room is not None and len(row) + len(cut) > room:
             break
         row.extend(cut)
-    return row
+        count += 1
+    return row, count
 
 
 IntArray = NDArray[np.int64]

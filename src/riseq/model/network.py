@@ -12,6 +12,7 @@ from torch.nn import functional
 from riseq.core.edits import Op
 from riseq.model.inputs import Condition
 from riseq.model.transformer import BackboneConfig, Encoder, Layer, padding_mask
+from riseq.types import InputError
 
 MAX_SPAN_PIECES = 15
 """A longer span is read by its first pieces; the decoder still sees the whole question by cross-attention."""
@@ -44,6 +45,8 @@ class NetworkConfig:
     """The longest phrase, in words, that can be copied from what is read; 0: none."""
     templates: int = 0
     """In how many templates a copied phrase can stand, the bare one not counted."""
+    low_rank: int = 0
+    """The rank of the difference that each matrix of a layer has to the model it was begun from; 0: none."""
 
 
 class CopyInputs(NamedTuple):
@@ -85,7 +88,7 @@ class RiseNetwork(nn.Module):
         self.config = config
         self.cls_id = cls_id
         backbone = config.backbone
-        self.encoder = Encoder(backbone, config.dropout)
+        self.encoder = Encoder(backbone, config.dropout, config.low_rank)
         self.conditions = nn.Embedding(len(Condition), backbone.hidden) if config.conditioned else None
         if self.conditions is not None:
             nn.init.zeros_(self.conditions.weight)
@@ -95,7 +98,9 @@ class RiseNetwork(nn.Module):
             nn.init.zeros_(self.transitions.weight)
             nn.init.zeros_(self.transitions.bias)
         self.stop_head = nn.Linear(backbone.hidden, 1) if config.stops else None
-        self.decoder = nn.ModuleList(Layer(backbone, config.dropout, cross=True) for _ in range(config.decoder_layers))
+        rank = config.low_rank
+        layers = (Layer(backbone, config.dropout, cross=True, rank=rank) for _ in range(config.decoder_layers))
+        self.decoder = nn.ModuleList(layers)
         self.span_positions = nn.Embedding(MAX_SPAN_PIECES + 1, backbone.hidden)
         self.span_norm = nn.LayerNorm(backbone.hidden, backbone.norm_eps)
         self.span_dropout = nn.Dropout(config.dropout)
@@ -188,22 +193,28 @@ class RiseNetwork(nn.Module):
             mask, memory_mask = mask.to(kind), memory_mask.to(kind)
         for layer in self.decoder:
             x = layer(x, mask, memory, memory_mask)
-        scores: Tensor = self.phrase_head(x[:, 0]).float()
+        return self.read_phrases(x[:, :1], memory, spans.row_N, copies)
+
+    def read_phrases(
+        self, out_N1D: Tensor, memory_NLD: Tensor, row_N: Tensor, copies: CopyInputs | None = None
+    ) -> Tensor:
+        """Return what ``score_phrases`` does, by what the decoder's last layer gives out at [CLS]."""
+        scores: Tensor = self.phrase_head(out_N1D)[:, 0].float()
         if not self.config.copies:
             return scores.log_softmax(-1)
-        copied_NK = self._score_copies(x[:, 0], memory, copies, spans.row_N)
+        copied_NK = self._score_copies(out_N1D, memory_NLD, copies, row_N)
         if self.template_head is None:
             return torch.cat([scores, copied_NK], dim=1).log_softmax(-1)
-        templates_NT = functional.pad(self.template_head(x[:, 0]).float(), (1, 0))
+        templates_NT = functional.pad(self.template_head(out_N1D)[:, 0].float(), (1, 0))
         scores = torch.cat([scores, copied_NK + templates_NT.logsumexp(-1, keepdim=True)], dim=1)
         return torch.cat([scores.log_softmax(-1), templates_NT.log_softmax(-1)], dim=1)
 
-    def _score_copies(self, out_ND: Tensor, memory_NLD: Tensor, words: CopyInputs | None, row_N: Tensor) -> Tensor:
+    def _score_copies(self, out_N1D: Tensor, memory_NLD: Tensor, words: CopyInputs | None, row_N: Tensor) -> Tensor:
         """Return the scores of all spans of each row's words: one of its first piece, of its last, of its length."""
         if words is None:
             raise ValueError("a network that copies phrases reads a batch that says where its words are")
         most = self.config.copies
-        queries_N2D = self.copy_queries(out_ND).unflatten(-1, (2, -1)) * out_ND.shape[1] ** -0.5
+        queries_N2D = self.copy_queries(out_N1D)[:, 0].unflatten(-1, (2, -1)) * out_N1D.shape[2] ** -0.5
         scores_N2L = (queries_N2D @ memory_NLD.transpose(1, 2).to(queries_N2D.dtype)).float()
         starts_NC = scores_N2L[:, 0].gather(1, words.first_BC[row_N])
         ends_NC = scores_N2L[:, 1].gather(1, words.last_BC[row_N])
@@ -292,6 +303,8 @@ def pick_device(name: str = "auto") -> torch.device:
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     device = torch.device(name)
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise InputError(f"the device is {name}, but torch sees no GPU here; expected cpu")
     if device.type == "cuda":
         # cuDNN's attention builds a plan for every new shape (milliseconds each), and no two batches here are alike.
         torch.backends.cuda.enable_cudnn_sdp(False)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import accumulate, chain
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -12,8 +13,8 @@ from torch.nn import functional
 from riseq.core.edits import Op
 from riseq.extras import import_onnxruntime
 from riseq.model.inputs import Condition, encode_context
-from riseq.model.network import Inputs, RiseNetwork, Spans
-from riseq.model.transformer import Attention, Layer
+from riseq.model.network import CopyInputs, Inputs, RiseNetwork, Spans
+from riseq.model.transformer import AdaptedLinear, Attention, Layer
 from riseq.text.pieces import Pieces
 from riseq.text.words import forms
 
@@ -38,6 +39,21 @@ class ByteEmbedding(nn.Module):
         return functional.embedding(ids, rows).to(scale.dtype) * functional.embedding(ids, scale)
 
 
+def round_to_sixteen(weights: Tensor) -> None:
+    """Round float32 numbers, in place, to what their upper sixteen bits say: half of each is then empty."""
+    bits = weights.detach().view(torch.int32)
+    bits.add_(0x8000).bitwise_and_(-0x10000)
+
+
+def find_narrow(graph: Any) -> set[str]:
+    """Return the names of the matrices that stay in float32: narrow ones, and differences of low rank."""
+    return {
+        one.name
+        for one in graph.initializer
+        if len(one.dims) == 2 and (one.dims[-1] <= NARROW or one.name.endswith((".narrow", ".wide")))
+    }
+
+
 def quantise_graph(source: Path, target: Path, reduce_range: bool) -> None:
     """Write the graph in ``source`` to ``target`` with int8 matrices, one scale a column.
 
@@ -48,7 +64,7 @@ def quantise_graph(source: Path, target: Path, reduce_range: bool) -> None:
 
     runtime = import_onnxruntime("onnxruntime.quantization")
     model = onnx.load(source)
-    narrow = {one.name for one in model.graph.initializer if len(one.dims) == 2 and one.dims[-1] <= NARROW}
+    narrow = find_narrow(model.graph)
     excluded = [node.name for node in model.graph.node if node.op_type == "MatMul" and node.input[1] in narrow]
     runtime.quantize_dynamic(
         source,
@@ -72,7 +88,7 @@ def quantise_to_four_bits(source: Path, target: Path) -> None:
 
     runtime = import_onnxruntime("onnxruntime.quantization.matmul_nbits_quantizer")
     model = onnx.load(source)
-    narrow = {one.name for one in model.graph.initializer if len(one.dims) == 2 and one.dims[-1] <= NARROW}
+    narrow = find_narrow(model.graph)
     tables = [node for node in model.graph.node if node.op_type == "Gather"]
     whole = [node.name for node in tables if not node.input[0].endswith("embeddings.pieces.weight")]
     whole += [node.name for node in model.graph.node if node.op_type == "MatMul" and node.input[1] in narrow]
@@ -118,7 +134,8 @@ class SmoothedLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the layer's outputs."""
-        out: Tensor = self.linear(x * self.get_buffer("inverse_D"))
+        scaled = x * self.get_buffer("inverse_D")
+        out: Tensor = self.linear(scaled, x) if isinstance(self.linear, AdaptedLinear) else self.linear(scaled)
         return out
 
 
@@ -128,11 +145,13 @@ class RowScaledLinear(nn.Module):
     def __init__(self, linear: nn.Linear) -> None:
         super().__init__()
         self.weight, self.bias = linear.weight, linear.bias
+        self.narrow, self.wide = (getattr(linear, name, None) for name in ("narrow", "wide"))  # an AdaptedLinear's
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the layer's outputs."""
         largest = x.amax(dim=-1, keepdim=True).clamp(min=LOWEST)
-        return torch.matmul(x / largest, self.weight.T) * largest + self.bias
+        out = torch.matmul(x / largest, self.weight.T) * largest + self.bias
+        return out if self.narrow is None or self.wide is None else out + x @ self.narrow @ self.wide
 
 
 def smooth_activations(network: RiseNetwork, pieces: Pieces) -> None:
@@ -180,7 +199,10 @@ def _measure(network: RiseNetwork, pieces: Pieces) -> dict[nn.Module, Tensor]:
             inputs = _make_inputs(pieces, context, question)
             starts = inputs.firsts_BW[0]
             spans = Spans(torch.zeros_like(starts), starts, starts + 1)
-            network.score_phrases(inputs, network.encode(inputs), spans)
+            # Which words can be copied makes no difference to what the matrices read.
+            nowhere = torch.zeros_like(starts)[None]
+            words = CopyInputs(nowhere, nowhere, nowhere, None) if network.config.copies else None
+            network.score_phrases(inputs, network.encode(inputs), spans, words)
     return sizes
 
 

@@ -33,16 +33,39 @@ class BackboneConfig:
     """The first piece's row in the position table (MPNet starts after its padding row)."""
 
 
+class AdaptedLinear(nn.Linear):
+    """A linear layer with a low-rank difference to its matrix: what was learnt above one that stays as it is."""
+
+    def __init__(self, inputs: int, outputs: int, rank: int) -> None:
+        super().__init__(inputs, outputs)
+        # Not linear layers of their own: so both have their names in an exported graph.
+        self.narrow = nn.Parameter(torch.randn(inputs, rank) * inputs**-0.5)
+        self.wide = nn.Parameter(torch.zeros(rank, outputs))  # at first no difference
+
+    def forward(self, x: Tensor, plain: Tensor | None = None) -> Tensor:
+        """Return the outputs; where ``x`` was scaled for the matrix (``riseq.model.quantisation``), of ``plain``."""
+        return super().forward(x) + self.differ(x if plain is None else plain)
+
+    def differ(self, x: Tensor) -> Tensor:
+        """Return the difference alone."""
+        return x @ self.narrow @ self.wide
+
+
+def make_linear(inputs: int, outputs: int, rank: int) -> nn.Linear:
+    """Return a linear layer, with a difference of this rank where it is not 0."""
+    return AdaptedLinear(inputs, outputs, rank) if rank else nn.Linear(inputs, outputs)
+
+
 class Attention(nn.Module):
     """Multi-head attention over ``memory`` (or over the states themselves)."""
 
-    def __init__(self, hidden: int, heads: int, dropout: float) -> None:
+    def __init__(self, hidden: int, heads: int, dropout: float, rank: int = 0) -> None:
         super().__init__()
         self.heads = heads
-        self.query = nn.Linear(hidden, hidden)
-        self.key = nn.Linear(hidden, hidden)
-        self.value = nn.Linear(hidden, hidden)
-        self.out = nn.Linear(hidden, hidden)
+        self.query = make_linear(hidden, hidden, rank)
+        self.key = make_linear(hidden, hidden, rank)
+        self.value = make_linear(hidden, hidden, rank)
+        self.out = make_linear(hidden, hidden, rank)
         self.dropout = dropout
 
     def split(self, x: Tensor) -> Tensor:
@@ -65,14 +88,14 @@ class Attention(nn.Module):
 class Layer(nn.Module):
     """Self-attention, cross-attention where there is a memory, and a feed-forward block, each with a norm after it."""
 
-    def __init__(self, config: BackboneConfig, dropout: float, cross: bool) -> None:
+    def __init__(self, config: BackboneConfig, dropout: float, cross: bool, rank: int = 0) -> None:
         super().__init__()
-        self.attention = Attention(config.hidden, config.heads, dropout)
+        self.attention = Attention(config.hidden, config.heads, dropout, rank)
         self.attention_norm = nn.LayerNorm(config.hidden, config.norm_eps)
-        self.cross = Attention(config.hidden, config.heads, dropout) if cross else None
+        self.cross = Attention(config.hidden, config.heads, dropout, rank) if cross else None
         self.cross_norm = nn.LayerNorm(config.hidden, config.norm_eps) if cross else None
-        self.up = nn.Linear(config.hidden, config.intermediate)
-        self.down = nn.Linear(config.intermediate, config.hidden)
+        self.up = make_linear(config.hidden, config.intermediate, rank)
+        self.down = make_linear(config.intermediate, config.hidden, rank)
         self.norm = nn.LayerNorm(config.hidden, config.norm_eps)
         self.dropout = nn.Dropout(dropout)
 
@@ -113,10 +136,10 @@ class Embeddings(nn.Module):
 class Encoder(nn.Module):
     """A BERT or MPNet encoder."""
 
-    def __init__(self, config: BackboneConfig, dropout: float) -> None:
+    def __init__(self, config: BackboneConfig, dropout: float, rank: int = 0) -> None:
         super().__init__()
         self.embeddings = Embeddings(config, dropout)
-        self.layers = nn.ModuleList(Layer(config, dropout, cross=False) for _ in range(config.layers))
+        self.layers = nn.ModuleList(Layer(config, dropout, cross=False, rank=rank) for _ in range(config.layers))
         self.bias = nn.Embedding(config.relative_buckets, config.heads) if config.relative_buckets else None
 
     def forward(self, ids_BL: Tensor, types_BL: Tensor, mask_BL: Tensor, added: Tensor | None = None) -> Tensor:

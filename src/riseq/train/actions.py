@@ -11,7 +11,8 @@ from torch import Tensor
 
 from riseq.core import batch as core
 from riseq.core.batch import PhraseIndex
-from riseq.core.copies import Copyable, find_copies
+from riseq.core.copies import find_copies, write_copies
+from riseq.core.copyable import Copyable
 from riseq.core.edits import Op
 from riseq.core.levenshtein import gold_edits
 from riseq.core.packed import Ints, Packed
@@ -37,11 +38,11 @@ class Actions:
     """The phrase's id at each INSERT and at the first of each run of SUBSTITUTEs; or -1.
 
     It is the index in the vocabulary, or of a phrase that can only be copied from what the state's policy reads that
-    of ``riseq.core.copies``.
+    of ``riseq.core.copyable``.
     """
     weights: Floats
     lost: NDArray[np.bool_]
-    """True at the words of an edit whose phrase can be neither said nor copied: it gets no credit."""
+    """True at words that get no credit, such as those of an edit whose phrase can be neither said nor copied."""
 
 
 def draw_guided(
@@ -160,7 +161,7 @@ def reach(
     starts, ends = core.phrase_slices(index.phrases, np.where(phrases < known, phrases, -1))
     copied = np.flatnonzero(phrases >= known)
     row = np.repeat(np.arange(len(sources)) if rows is None else rows, sources.lengths)[copied]
-    made = copyable.write(row, phrases[copied] - known)
+    made = write_copies(copyable, row, phrases[copied] - known)
     starts[copied], ends[copied] = (edge + len(words) for edge in (made.offsets[:-1], made.offsets[1:]))
     return core.apply(sources, ops, np.concatenate([words, made.values]), starts, ends)
 
@@ -212,8 +213,9 @@ def give_credit(batch: Batch, draws: Sequence[Actions], offsets: Index, joint: b
         ops_LBW[number, real] = taken.ops
         weights_LBW[number, real] = np.where(taken.lost, 0.0, np.repeat(taken.weights, batch.words_B))
         spans = find_spans(batch, ops_LBW[number])
-        phrases = taken.phrases[offsets[spans.row_N] + spans.word_N]
-        known = np.flatnonzero(phrases >= 0)
+        place_N = offsets[spans.row_N] + spans.word_N
+        phrases = taken.phrases[place_N]
+        known = np.flatnonzero((phrases >= 0) & ~taken.lost[place_N])
         found.append(SpanBatch(spans.row_N[known], spans.word_N[known], spans.start_N[known], spans.end_N[known]))
         chosen.append(phrases[known])
         weights.append(taken.weights[found[-1].row_N])

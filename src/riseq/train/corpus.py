@@ -117,7 +117,7 @@ def learn_templates(
             source, target = split_pair(example)
             needed = [phrase for phrase in phrases_of(source, target) if phrase not in phrases]
             if needed:
-                shown = shown_words(pieces, example.context, encode_context(pieces, example.context, window))
+                shown = shown_words(example.context, encode_context(pieces, example.context, window))
                 text = f" {MARKER} ".join(" ".join(row) for row in (*shown, source[1:]))
                 yield from ((phrase, ShownSpans(f" {text} ", copies)) for phrase in needed)
 
@@ -147,7 +147,7 @@ def build_corpus(
     examples = tuple(example for example, *_ in kept)
     shown = None
     if copied:
-        rows = [shown_words(pieces, e.context, encoded) for e, encoded in zip(examples, contexts, strict=True)]
+        rows = [shown_words(e.context, encoded) for e, encoded in zip(examples, contexts, strict=True)]
         shown = interner.pack([[word for row in utterances for word in (MARKER, *row)] for utterances in rows])
     return Corpus(*packed, has_context, conditions, examples, shown)
 

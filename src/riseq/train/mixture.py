@@ -16,7 +16,7 @@ import numpy as np
 from riseq.core.edits import MARKER, Op
 from riseq.core.levenshtein import gold_edits
 from riseq.data.corpora import read_everyday, read_small_talk
-from riseq.data.dataset import complete_pair, load_dataset, locate_dataset, reverse_pair
+from riseq.data.dataset import complete_pair, is_complete, load_dataset, locate_dataset, reverse_pair
 from riseq.model.inputs import Condition
 from riseq.text.lexicon import AFTER_OBJECT, HE, IT, SHE, VAGUE_WORDS
 from riseq.text.words import find_stems, forms
@@ -98,8 +98,9 @@ def make_bare(form: Example, rng: np.random.Generator) -> Example:
 def mix_unchanged(settings: TrainSettings, pairs: Sequence[Example], rng: np.random.Generator) -> list[Pair]:
     """Return what stays as it is: complete questions in their dialogues, first turns, and small talk."""
     made: list[Example] = []
-    for k in rng.integers(len(pairs), size=int(settings.complete * len(pairs))):
-        made.append(replace(complete_pair(pairs[k]), id=f"{pairs[k].id}/complete"))
+    whole = [pair for pair in pairs if is_complete(pair)] if settings.complete else []
+    for k in rng.integers(len(whole), size=int(settings.complete * len(pairs))) if whole else ():
+        made.append(replace(complete_pair(whole[k]), id=f"{whole[k].id}/complete"))
     for k in rng.integers(len(pairs), size=int(settings.first_turns * len(pairs))):
         said = pairs[k].question if rng.random() < WHOLE else pairs[k].target or ""
         made.append(Example(f"{pairs[k].id}/first", (), said, said))

@@ -12,18 +12,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from riseq.core.batch import PhraseIndex, lookup_phrases, phrase_slices
-from riseq.core.copies import Copyable, find_copies, find_ways
+from riseq.core.copies import find_copies, find_ways, write_copies
+from riseq.core.copyable import LIKELIEST_COLUMNS, LIKELIEST_TEMPLATES, Copyable
 from riseq.core.packed import Ints
 from riseq.model.network import NEVER
 from riseq.train.actions import Index, gumbel_argmax
 
 Put = Callable[[NDArray[Any]], Tensor]
-COLUMNS, TEMPLATES = 8, 4
-"""How many phrases and templates, the likeliest, the best one is looked for among."""
 
 
 class PhraseScores(Protocol):
-    """Log-probabilities of phrases at U spans; a phrase is its words, and has one id (``riseq.core.copies``)."""
+    """Log-probabilities of phrases at U spans; a phrase is its words, and has one id (``riseq.core.copyable``)."""
 
     def take(self, at_N: Index, chosen_N: Index) -> Tensor:
         """Return the log-probability of each phrase at its span; of -1, no phrase, any number."""
@@ -93,7 +92,7 @@ class TemplateScores:
         ways_M = self.scores_UP[at_M, self.put(column_M)] + added_M * self.put(template_M >= 0)
         return _sum_ways(ways_M, self.put(known[of_M]), len(chosen_N))
 
-    def best(self, columns: int = COLUMNS, templates: int = TEMPLATES) -> Index:
+    def best(self, columns: int = LIKELIEST_COLUMNS, templates: int = LIKELIEST_TEMPLATES) -> Index:
         """Return the likeliest phrase of each span, of those that its likeliest ways say."""
         scores, by_template = self.scores_UP.detach(), self.templates_UT.detach()
         found_UJ = scores.topk(min(columns, scores.shape[1]), dim=1)
@@ -148,7 +147,7 @@ class TemplateScores:
         vocabulary, known = self.index.phrases, len(self.index.phrases)
         copied = np.flatnonzero(ids_N >= known)
         start, end = phrase_slices(vocabulary, np.where(ids_N < known, ids_N, -1))
-        made = self.copyable.write(row_N[copied], ids_N[copied] - known)
+        made = write_copies(self.copyable, row_N[copied], ids_N[copied] - known)
         start[copied], end[copied] = (len(vocabulary.values) + edge for edge in (made.offsets[:-1], made.offsets[1:]))
         return np.concatenate([vocabulary.values, made.values]), start, end
 

@@ -15,7 +15,8 @@ from torch import Tensor
 
 from riseq.core.batch import PhraseIndex, index_phrases
 from riseq.core.chain import best_path
-from riseq.core.copies import BARE_ONLY, Copyable, PackedTemplates, find_same, make_copyable, pack_templates
+from riseq.core.copies import find_same
+from riseq.core.copyable import BARE_ONLY, Copyable, PackedTemplates, make_copyable, pack_templates
 from riseq.core.edits import Op
 from riseq.core.packed import Packed, pack
 from riseq.metrics.first_turns import FirstTurns
@@ -105,7 +106,7 @@ class Policy:
             return batch
         same = find_same(copyable, self.index) if len(self.templates) == 1 else None
         counts = self.table.lengths[copyable.words.values]
-        return replace(batch, copies=CopyBatch(copyable, same, counts, len(self.index.phrases)))
+        return replace(batch, copies=CopyBatch(copyable, counts, same, len(self.index.phrases)))
 
     def find_copyable(self, states: States, corpus: Corpus, edited: Index | None = None) -> Copyable | None:
         """Return the words that the network reads for each state, as what it copies from; None where it does not."""

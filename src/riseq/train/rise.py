@@ -18,13 +18,12 @@ from riseq.core import chain
 from riseq.core.edits import Op
 from riseq.core.packed import Interner
 from riseq.core.phrases import PhraseVocabulary
-from riseq.model.backbone import initialise, load_backbone
-from riseq.model.checkpoint import Checkpoint, load_trained, save_checkpoint
+from riseq.model.checkpoint import Checkpoint, save_checkpoint
 from riseq.model.inputs import ContextWindow, SpanBatch, find_spans
-from riseq.model.network import NetworkConfig, RiseNetwork, pick_device
-from riseq.text.pieces import Pieces
+from riseq.model.network import pick_device
 from riseq.train import actions
 from riseq.train.actions import Actions, Floats, Index, Seeds
+from riseq.train.beginning import begin
 from riseq.train.corpus import (
     MAX_WORDS,
     Lexicon,
@@ -32,7 +31,6 @@ from riseq.train.corpus import (
     States,
     build_corpus,
     cut_batches,
-    learn_templates,
     load_corpus,
     split_pair,
     take_rows,
@@ -71,7 +69,7 @@ class RiseTask:
         pairs, came = gather_pairs(settings, make_rng(settings.seed, Stream.DATA))
         phrases = PhraseVocabulary.from_pairs(map(split_pair, came), settings.phrases, settings.min_count)
         window = ContextWindow(settings.utterance_pieces, settings.utterances, settings.context_pieces)
-        made = _make_network(settings, phrases, came, window)
+        made = begin(settings, phrases, came, window)
         self.network, pieces, phrases = made.network, made.pieces, made.phrases
         interner = Interner(word for phrase in phrases for word in phrase)
         copied = self.network.config.copies > 0
@@ -112,6 +110,8 @@ class RiseTask:
     def peak_rate(self, name: str) -> float:
         """Return the parameter's peak rate: deeper layers learn faster where ``layer_decay`` is below 1."""
         settings, depth = self.settings, len(self.network.encoder.layers)
+        if name.endswith((".narrow", ".wide")):
+            return settings.head_lr
         if name.startswith("encoder.layers."):
             return settings.lr * settings.layer_decay ** (depth - 1 - int(name.split(".")[2]))
         if name.startswith("encoder."):
@@ -141,6 +141,8 @@ class RiseTask:
         """Return whether the parameter stays as it is in this epoch."""
         settings = self.settings
         part, _, rest = name.partition(".")
+        if self.network.config.low_rank and part in ("encoder", "decoder", "conditions"):
+            return not name.endswith((".narrow", ".wide", ".bias")) and "norm." not in name
         if part == "decoder":
             return settings.frozen_decoder
         if part == "conditions":
@@ -245,7 +247,7 @@ class RiseTask:
         if part.gold is not None:
             return [part.gold]
         if settings.method == "epsilon":
-            return [self._explore(forward, number) for number in range(settings.samples)]
+            return self._explore(forward)
         packed = forward.host.numpy()[part.batch.real_BW[:, :-1]]
         states, index, copyable = part.states.words, self.policy.index, part.copyable
         draws = []
@@ -264,35 +266,45 @@ class RiseTask:
         part = forward.part
         return self.policy.score_phrases(forward.inputs, forward.encoded, spans, forward.copies, part.copyable)
 
-    def _explore(self, forward: Forward, number: int) -> Actions:
+    def _explore(self, forward: Forward) -> list[Actions]:
         """Return edits drawn without a target in sight (-DPS): the best, or anything now and then.
 
         Phrases are drawn as the policy has them: nobody finds the right one of a thousand by chance alone.
         """
-        part, index, settings = forward.part, self.policy.index, self.settings
-        rng = np.random.default_rng(int(part.seeds[0]) + number)
+        part, settings = forward.part, self.settings
+        rng = np.random.default_rng(int(part.seeds[0]))
         real, words = part.batch.real_BW[:, :-1], part.states.words
-        scores_BWPE = forward.as_chain()
-        ops_BW = chain.draw(scores_BWPE, rng, 1, settings.epsilon)[0] * real
-        spans = find_spans(part.batch, ops_BW)
-        ops = ops_BW[real].astype(np.int8)
-        phrases = np.full(len(ops), -1, dtype=np.int64)
-        if len(spans.row_N):
+        drawn_LBW = chain.draw(forward.as_chain(), rng, settings.samples, settings.epsilon) * real
+        found = [find_spans(part.batch, ops_BW) for ops_BW in drawn_LBW]
+        phrases_LW = np.full((len(found), len(words.values)), -1, dtype=np.int64)
+        if any(len(spans.row_N) for spans in found):
+            spans, at_N = actions.merge_spans(found)
             with torch.no_grad():
-                chosen = self._score_phrases(forward, spans).draw(np.arange(len(spans.row_N)))
-            phrases[words.offsets[spans.row_N] + spans.word_N] = chosen
-        rewards = actions.reward(words, part.targets, ops, phrases, index, part.copyable)
+                chosen = self._score_phrases(forward, spans).draw(at_N)
+            draw_N = np.repeat(np.arange(len(found)), [len(one.row_N) for one in found])
+            place_N = np.concatenate([words.offsets[one.row_N] + one.word_N for one in found])
+            phrases_LW[draw_N, place_N] = chosen
+        pairs = zip(drawn_LBW, phrases_LW, strict=True)
+        return [self._judge(forward, ops_BW, phrases, rng) for ops_BW, phrases in pairs]
+
+    def _judge(self, forward: Forward, ops_BW: Index, phrases: Index, rng: np.random.Generator) -> Actions:
+        """Return a draw with its reward; above that of doing nothing, what has no part in it is spared."""
+        part, settings = forward.part, self.settings
+        real, words = part.batch.real_BW[:, :-1], part.states.words
+        ops = ops_BW[real].astype(np.int8)
+        rewards = actions.reward(words, part.targets, ops, phrases, self.policy.index, part.copyable)
+        if not settings.above_nothing:
+            return Actions(ops, phrases, self._scale(rewards, part), np.zeros(len(ops), dtype=np.bool_))
         nothing = 1.0 / (1.0 + core.distances(words, part.targets))  # Eq. 7 for no edit
-        weights = self._scale(rewards - nothing if settings.above_nothing else rewards, part)
-        spared = np.zeros(len(ops), dtype=np.bool_)
-        if settings.above_nothing:
-            # A gain is a tenth of what a wrong edit costs, and both are rare: their scale is set by the gains.
-            weights = weights / max(float(weights[weights > 0].mean()) if (weights > 0).any() else 1.0, 1e-3)
-            # What was kept has no part in the difference. What lost by it is unlearnt as often as the policy itself
-            # would do it: else random draws alone would push whatever is rare further down for ever.
-            codes_BW1 = actions.code_ops(ops_BW, settings.joint)[:, :, None]
-            odds = np.exp(np.take_along_axis(scores_BWPE.reshape(*real.shape, -1), codes_BW1, 2)[:, :, 0][real])
-            spared = (ops == Op.KEEP) | ((np.repeat(weights, part.batch.words_B) < 0) & (rng.random(len(ops)) > odds))
+        weights = self._scale(rewards - nothing, part)
+        # A gain is a tenth of what a wrong edit costs, and both are rare: their scale is set by the gains.
+        weights = weights / max(float(weights[weights > 0].mean()) if (weights > 0).any() else 1.0, 1e-3)
+        # What was kept has no part in the difference. What lost by it is unlearnt as often as the policy itself
+        # would do it: else random draws alone would push whatever is rare further down for ever.
+        codes_BW1 = actions.code_ops(ops_BW, settings.joint)[:, :, None]
+        scores = forward.as_chain().reshape(*real.shape, -1)
+        odds = np.exp(np.take_along_axis(scores, codes_BW1, 2)[:, :, 0][real])
+        spared = (ops == Op.KEEP) | ((np.repeat(weights, part.batch.words_B) < 0) & (rng.random(len(ops)) > odds))
         return Actions(ops, phrases, weights, spared)
 
     def _find_risk(self, forward: Forward, guided: Actions) -> Tensor:
@@ -302,49 +314,3 @@ class RiseTask:
         risk = (expected_risk if settings.risk == "expected" else baseline_risk)(outputs)
         odds = network.score_stop(forward.encoded, forward.inputs.firsts_BW)
         return risk if odds is None else risk + stop_loss(odds, outputs)
-
-
-def _make_network(
-    settings: RiseSettings, phrases: PhraseVocabulary, came: Sequence[Example], window: ContextWindow
-) -> Checkpoint:
-    """Return the network that a run begins with, with its pieces, phrases and templates: its start's, or the data's."""
-    if settings.start is None:
-        backbone = load_backbone(settings.backbone, settings.keep_layers)
-        pieces = Pieces.load(backbone.tokenizer)
-        templates = learn_templates(came, phrases, pieces, window, settings.copies, settings.templates)
-        decoder = settings.decoder_layers, settings.decoder_input
-        config = NetworkConfig(
-            backbone.config,
-            len(phrases),
-            *decoder,
-            settings.dropout,
-            settings.grounded,
-            settings.joint,
-            settings.beside,
-            settings.stops,
-            settings.copies,
-            len(templates) - 1,
-        )
-        network = RiseNetwork(config, pieces.cls_id)
-        initialise(network, backbone, [pieces.encode(phrase) for phrase in phrases])
-        return Checkpoint(network, phrases, pieces, {}, templates)
-    begun = load_trained(settings.start)
-    shape = begun.network.config
-    for name in ("decoder_layers", "decoder_input"):
-        if getattr(shape, name) != getattr(settings, name):
-            raise InputError(f"{settings.start}: {name} is {getattr(shape, name)}, the run's {getattr(settings, name)}")
-    conditioned, joint = shape.conditioned or settings.grounded, shape.joint or settings.joint
-    beside, stops = shape.beside or settings.beside, shape.stops or settings.stops
-    copies = shape.copies or settings.copies
-    if settings.copies not in (0, copies):
-        raise InputError(f"{settings.start}: copies is {copies}, the run's {settings.copies}")
-    templates = begun.templates
-    if not shape.templates:
-        templates = learn_templates(came, begun.phrases, begun.pieces, window, copies, settings.templates)
-    elif settings.templates and settings.templates < shape.templates:
-        raise InputError(f"{settings.start}: templates is {shape.templates}, the run's {settings.templates}")
-    shape = replace(shape, conditioned=conditioned, joint=joint, beside=beside, stops=stops, copies=copies)
-    shape = replace(shape, dropout=settings.dropout, templates=len(templates) - 1)
-    network = RiseNetwork(shape, begun.pieces.cls_id)
-    network.load_state_dict({**network.state_dict(), **begun.network.state_dict()})  # what is new adds nothing yet
-    return replace(begun, network=network, templates=templates)

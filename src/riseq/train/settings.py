@@ -11,7 +11,7 @@ from typing import Any, Literal
 import yaml
 
 from riseq.train.task import find_task
-from riseq.types import InputError, suggest
+from riseq.types import Direction, InputError, suggest
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class TrainSettings:
     train: tuple[str, ...] = ("canard/train.qonly",)  # files, or sets' names under RISEQ_DATA
     dev: tuple[str, ...] = ("canard/dev.qonly",)  # the first one chooses the checkpoint
     limit: int | None = None  # use only the first rows of each file
-    direction: Literal["simplify", "resolve"] = "simplify"  # resolve: every pair is learnt backwards
+    direction: Direction = "simplify"  # resolve: every pair is learnt backwards
     drop_answers: float = 0.0  # share of examples with answers (files named .qa) that are also used without them
     borrow_answers: float = 0.0  # share of examples without answers that are also used with some from elsewhere
     swap: float = 0.0  # extra examples with entities of another kind, as a share of the training pairs
@@ -80,6 +80,7 @@ class RiseSettings(TrainSettings):
     system: Literal["rise"] = "rise"
     # The network
     start: str | None = None  # a model to go on from, with its shape and phrases: default, large or a folder
+    low_rank: int = 0  # the start's matrices stay, and differences of this rank are learnt; 0: everything is learnt
     keep_layers: tuple[int, ...] | None = None  # cut the encoder to these layers
     decoder_layers: int = 2  # layers of the phrasing policy
     decoder_input: Literal["states", "tokens"] = "states"  # what the decoder reads of a span
@@ -132,6 +133,8 @@ class RiseSettings(TrainSettings):
             raise InputError("stops: a head that decides learns in risk_epochs; expected 1 or more of them")
         if self.copies < 0:
             raise InputError("copies is 0 or more")
+        if self.low_rank < 0 or (self.low_rank and self.start is None):
+            raise InputError("low_rank is 0 or more; its differences are to a start, and there is none")
         if self.templates < 0 or (self.templates and not self.copies and self.start is None):
             raise InputError("templates is 0 or more; they stand around what copies lets be copied")
         if self.copies and self.teachers:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from riseq.core.copies import Copyable
+from riseq.core.copyable import Copyable
 from riseq.core.packed import Packed
 from riseq.model.inputs import Batch
 from riseq.model.network import CopyInputs, Inputs
