@@ -1,4 +1,4 @@
-"""riseq makes self-contained questions conversational.
+"""riseq makes self-contained questions conversational, and conversational ones self-contained again.
 
 The names below load when they are first used, so that ``import riseq`` costs nothing.
 """
@@ -14,6 +14,7 @@ _HOMES = {
     **dict.fromkeys(("Example", "Simplification", "Step", "TextEdit", "InputError"), "riseq.types"),
     "Controls": "riseq.controls",
     "Simplifier": "riseq.engine.simplifier",
+    "Resolver": "riseq.engine.resolver",
     **dict.fromkeys(("QuestionPool", "Suggestion"), "riseq.engine.pool"),
     "System": "riseq.systems",
     "load_dataset": "riseq.data.dataset",
@@ -22,13 +23,14 @@ _HOMES = {
 }
 
 # In the order a reader meets them.
-__all__ = ["Simplifier", "Controls", "Example", "Simplification", "Step", "TextEdit", "InputError"]  # noqa: RUF022
+__all__ = ["Simplifier", "Resolver", "Controls", "Example", "Simplification", "Step", "TextEdit", "InputError"]  # noqa: RUF022
 __all__ += ["QuestionPool", "Suggestion", "System", "__version__", "load_dataset", "load_system", "score"]
 
 if TYPE_CHECKING:
     from riseq.controls import Controls
     from riseq.data.dataset import load_dataset
     from riseq.engine.pool import QuestionPool, Suggestion
+    from riseq.engine.resolver import Resolver
     from riseq.engine.simplifier import Simplifier
     from riseq.metrics.scores import score
     from riseq.systems import System

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypedDict
 
 from riseq.text.lexicon import PERSONAL_PRONOUNS
-from riseq.types import InputError, suggest
+from riseq.types import Direction, InputError, suggest
 
 NEUTRAL = 0.5
 """The strength that takes the network's scores as they are."""
@@ -40,26 +40,36 @@ class ControlOptions(TypedDict, total=False):
 class Controls:
     """How questions are edited; every field is checked, and a wrong one is an ``InputError``.
 
-    The metadata of a field is its help text wherever it is shown: on the command line, in the API's document, in tools.
+    The metadata of a field is its help text wherever it is shown: on the command line, in the API's document, in tools;
+    and ``only``, the direction that it makes sense in, where that is one.
     """
 
     strength: float = described(
-        NEUTRAL, "0 keeps the question, 0.5 is the model's own choice, 1 gives the shortest form."
+        NEUTRAL,
+        "0 keeps the question, 0.5 is the model's own choice, 1 gives the shortest form.",
+        resolve_help="0 keeps the question, 0.5 is the model's own choice, 1 puts in the most.",
     )
     protect: tuple[str, ...] = described((), "Words that are left as they are.")
     max_passes: int | None = described(
         None, f"Edit in at most so many passes (default the model's own number, mostly {MAX_PASSES})."
     )
     n_best: int = described(1, "Above 1 the result has up to so many alternatives.")
-    guard: bool = described(True, "If not grounded: keep words that only the question has, unless the model is sure.")
-    grounded: bool = described(True, "Drop only what the dialogue has said; without it, edit as in the benchmark.")
-    pronouns: tuple[str, ...] = described((), 'Someone\'s pronoun (he, she, they or it), as "Alex Morgan=she".')
+    guard: bool = described(
+        True, "If not grounded: keep words that only the question has, unless the model is sure.", only="simplify"
+    )
+    grounded: bool = described(
+        True, "Drop only what the dialogue has said; without it, edit as in the benchmark.", only="simplify"
+    )
+    pronouns: tuple[str, ...] = described(
+        (), 'Someone\'s pronoun (he, she, they or it), as "Alex Morgan=she".', only="simplify"
+    )
     min_confidence: float = described(
         0.0, "If the confidence is lower, take the mildest form that reaches it, or else the question."
     )
     read: Literal["all", "relevant"] | None = described(
         None,
         "Of a long dialogue: all that fits, or the last turn and relevant sentences (default relevant if grounded).",
+        resolve_help="Of a long dialogue: all that fits, or the last turn and relevant sentences (default all).",
         metavar="all|relevant",
     )
 
@@ -98,6 +108,12 @@ class Controls:
         """Return the fields that differ from the defaults, as JSON has them."""
         values = {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) != one.default}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+    def check(self, direction: Direction) -> None:
+        """Raise where a field was set that makes sense in the other direction only."""
+        for one in fields(self):
+            if one.metadata.get("only", direction) != direction and getattr(self, one.name) != one.default:
+                raise InputError(f"{one.name} goes with riseq {one.metadata['only']}, not with riseq {direction}")
 
     @property
     def reads_relevant(self) -> bool:

@@ -36,6 +36,11 @@ _NOT_TEXT = {
 }
 
 
+def checksum(content: bytes) -> str:
+    """Return the CRC-32 of a file's content: damage is what it is for, not malice."""
+    return f"{zlib.crc32(content):08x}"
+
+
 def check_writable(path: str | Path) -> None:
     """Raise where a file cannot be put at ``path``."""
     target = Path(os.path.realpath(path))

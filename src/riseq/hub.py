@@ -11,14 +11,14 @@ from riseq.extras import needs_extra
 from riseq.types import InputError
 
 _PACKAGE = Path(__file__).resolve().parent
-_SHIPPED = Path("models", "default")
+_MODELS = Path("models")
 _LARGE_PACKAGE = "riseq_large"
-_LARGE = Path("models", "large", _LARGE_PACKAGE, "large")
+_LARGE = _MODELS / "large" / _LARGE_PACKAGE / "large"
 """The large model in a checkout; installed, it is a package of its own."""
 _EXAMPLES = Path("examples")
 MODEL_FOLDER = "the folder of a riseq model"
-_MODEL = f"{MODEL_FOLDER}, 'default', 'large', or the name of one on the Hugging Face hub (owner/name)"
-_MODEL_FILES = ("*.json", "*.onnx", "*.onnx.data", "*.safetensors", "*.txt", "README.md")
+_MODEL = f"{MODEL_FOLDER}, 'default', 'large', 'resolve', or the name of one on the Hugging Face hub (owner/name)"
+_MODEL_FILES = ("*.json", "*.onnx", "*.onnx.data", "*.onnx.delta", "*.safetensors", "*.txt", "README.md")
 """What a model's folder may have, exported or not."""
 _PRETRAINED = "a folder with an encoder, or a hub id such as 'thenlper/gte-small'"
 _PRETRAINED_FILES = ("config.json", "model.safetensors", "tokenizer.json")
@@ -31,8 +31,21 @@ _LOCAL = frozenset({"weights", "models", "runs", "checkpoints", "out", "tmp"})
 
 def find_default_model() -> Path | None:
     """Return the folder of the packaged model, or of the checkout's; None where there is none."""
-    packaged = _PACKAGE / _SHIPPED
-    return packaged if packaged.is_dir() else find_in_checkout(_SHIPPED)
+    return _find_shipped("default")
+
+
+def find_resolve_model() -> Path:
+    """Return the folder of the model that resolves questions: the packaged one, or the checkout's."""
+    found = _find_shipped("resolve")
+    if found is None:
+        make = "riseq train recipes/resolve.yaml --out runs/resolve, then riseq export runs/resolve/best models/resolve"
+        raise InputError(f"resolve: no model that resolves questions ships with this riseq; make one: {make}")
+    return found
+
+
+def _find_shipped(name: str) -> Path | None:
+    packaged = _PACKAGE / _MODELS / name
+    return packaged if packaged.is_dir() else find_in_checkout(_MODELS / name)
 
 
 def find_large_model() -> Path:
@@ -61,8 +74,9 @@ def find_examples() -> list[Path]:
 
 def find_model(name: str | Path) -> Path:
     """Return the folder that ``name`` is, that of the shipped model called so, or where the hub's was fetched to."""
-    if str(name) in ("default", "large") and not Path(name, "config.json").is_file():
-        found = find_default_model() if str(name) == "default" else find_large_model()
+    shipped = {"default": find_default_model, "large": find_large_model, "resolve": find_resolve_model}
+    if str(name) in shipped and not Path(name, "config.json").is_file():
+        found = shipped[str(name)]()
         if found is None:
             raise InputError("default: no model ships with this riseq; name the folder of one")
         return found
@@ -120,7 +134,7 @@ def find_other_file(folder: Path) -> Path | None:
 
 def find_shipped() -> dict[str, Path]:
     """Return the folders of the shipped models that the checkout has, by name."""
-    found = {"default": find_in_checkout(_SHIPPED), "large": find_in_checkout(_LARGE)}
+    found = {"default": find_in_checkout(_MODELS / "default"), "large": find_in_checkout(_LARGE)}
     return {name: folder for name, folder in found.items() if folder is not None}
 
 

@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Literal
 
 from riseq.core.edits import Op
+
+Direction = Literal["simplify", "resolve"]
+"""From a self-contained question to a conversational one, or back."""
+Device = Literal["cpu", "cuda"]
+"""Where a network runs."""
+
+RoundTripMode = Literal["require", "prefer"]
+"""Where no form of a question comes back whole when it is resolved: the question stays, or the network's own choice."""
 
 
 class InputError(ValueError):
@@ -52,7 +60,10 @@ class TextEdit:
     new: str
     probability: float | None = None
     refers_to: Mention | None = None
-    """The mention because of which the old words are not needed; None if none is known, or only small words go."""
+    """The mention because of which the old words are not needed; None if none is known, or only small words go.
+
+    Of a resolved question it is the mention that the new words were copied from.
+    """
 
     def to_dict(self) -> dict[str, Any]:
         """Return the edit as JSON has it, without what is not known; the operation is its lower-cased name."""
@@ -87,7 +98,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Simplification:
-    """What a system made of a question: the conversational text and the passes that led there."""
+    """What a system made of a question: the conversational text, or the resolved one, and the passes that led there."""
 
     question: str
     text: str
@@ -102,6 +113,11 @@ class Simplification:
     """Where several were asked for: forms of different texts, the mildest first, this one among them."""
     reason: str | None = None
     """Why the question was left alone, or a milder form taken, where it was not the network's own choice."""
+
+    @property
+    def edits(self) -> tuple[TextEdit, ...]:
+        """The edits of all passes, in order; those of a later pass are in the text that the one before it left."""
+        return tuple(edit for step in self.steps for edit in step.edits)
 
     @property
     def changed(self) -> bool:

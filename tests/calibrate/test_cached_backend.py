@@ -28,7 +28,7 @@ def test_results_are_the_same_and_nothing_is_read_twice(
         return read(batch)
 
     monkeypatch.setattr(engine.backend, "score", count)
-    again = Simplifier(CachedBackend(engine.backend), engine.pieces, engine.phrases)
+    again = Simplifier(CachedBackend(engine.backend), engine.pieces, engine.phrasing)
     assert [result.text for result in again.batch(examples)] == expected
     once = readings
     assert [result.text for result in again.batch(examples)] == expected

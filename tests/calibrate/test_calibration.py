@@ -55,7 +55,7 @@ def test_the_fit_finds_out_when_the_network_is_right(engine: Simplifier, example
     assert found.calibration.facts["passes"]["same"] >= SAME
     assert 0 <= found.calibration.facts["passes"]["saved"] <= 1
 
-    fitted = Simplifier(engine.backend, engine.pieces, engine.phrases, calibration=found.calibration)
+    fitted = Simplifier(engine.backend, engine.pieces, engine.phrasing, calibration=found.calibration)
     results = list(fitted.batch(examples))
     right = np.array([result.text == one.target for result, one in zip(results, examples, strict=True)])
     confidence = np.array([result.confidence for result in results])

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riseq.core.batch import index_phrases
-from riseq.core.copies import Copyable, find_copies, find_same, make_copyable
+from riseq.core.copies import find_copies, find_same
+from riseq.core.copyable import Copyable, make_copyable
 from riseq.core.packed import pack
 
 words = st.integers(1, 3)

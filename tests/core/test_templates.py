@@ -8,15 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riseq.core.batch import index_phrases
-from riseq.core.copies import (
-    Copyable,
-    PackedTemplates,
-    find_copies,
-    find_same,
-    find_ways,
-    make_copyable,
-    pack_templates,
-)
+from riseq.core.copies import find_copies, find_same, find_ways, write_copies
+from riseq.core.copyable import Copyable, PackedTemplates, make_copyable, pack_templates
 from riseq.core.packed import Interner, pack
 from riseq.core.templates import BARE, TemplateVocabulary, find_splits
 from riseq.types import InputError
@@ -78,15 +71,15 @@ def test_what_is_written_is_the_span_in_its_template(
     wanted = [
         (k, number, cut) for k, row in enumerate(lists) for number, cut in say(row, longest, given_templates).items()
     ]
-    made = copyable.write(
-        np.array([k for k, *_ in wanted], dtype=np.int64), np.array([n for _, n, _ in wanted], dtype=np.int64)
+    made = write_copies(
+        copyable, np.array([k for k, *_ in wanted], dtype=np.int64), np.array([n for _, n, _ in wanted], dtype=np.int64)
     )
     assert [tuple(row.tolist()) for row in made] == [cut for *_, cut in wanted]
 
 
 def test_what_lies_in_no_utterance_is_not_written() -> None:
     with pytest.raises(ValueError, match="within an utterance"):
-        make([[0, 1, 2]], 2, [((1,), ())]).write(np.array([0]), np.array([1]))
+        write_copies(make([[0, 1, 2]], 2, [((1,), ())]), np.array([0]), np.array([1]))
     with pytest.raises(ValueError, match="expected bare ones"):
         find_same(make([[0, 1]], 1, [((1,), ())]), index_phrases(pack([[1]])))
 

@@ -15,6 +15,7 @@ from riseq.core.edits import DELETE, KEEP, MARKER, Edit, Op, Ops, find_runs
 from riseq.engine.backends import ScoreArray
 from riseq.engine.decisions import choose_phrases, decide, find_row_spans
 from riseq.engine.drafts import Choice, Draft, gather, start
+from riseq.engine.phrasing import Phrasing
 from riseq.engine.rules.neighbours import substitute_subject
 from riseq.model import inputs as collate
 from riseq.model.inputs import Condition, SpanBatch
@@ -47,7 +48,7 @@ def write(rows: list[str], phrases: dict[tuple[int, int], int]) -> Written:
 
 
 def choose_best(drafts: list[Draft], reading: Written) -> list[Choice]:
-    return choose_phrases(gather(drafts, PIECES), reading, PHRASES, [decide(reading.edits_BWE, drafts)])[0]
+    return choose_phrases(gather(drafts, PIECES), reading, Phrasing(PHRASES), [decide(reading.edits_BWE, drafts)])[0]
 
 
 def test_edits_phrases_and_probabilities_come_together() -> None:
@@ -89,7 +90,7 @@ def test_layers_say_each_phrase_once() -> None:
     batch = gather([start("was the film of", ("film",), PIECES, 512)], PIECES)
     reading = Counting(write(["KKSSK"], {(0, 2): 2, (0, 4): 0}).edits_BWE, {(0, 2): 2, (0, 4): 0})
     layers = [[["KDIS".index(op) for op in ops]] for ops in ("KKSSK", "KKSSS", "KKSSI", "KKKKK")]
-    chosen = [choices[0].edits[2].phrase for choices in choose_phrases(batch, reading, PHRASES, layers)]
+    chosen = [choices[0].edits[2].phrase for choices in choose_phrases(batch, reading, Phrasing(PHRASES), layers)]
     assert chosen == [("it",), ("it",), ("it",), ()]
     assert asked == [3]
 

@@ -153,7 +153,10 @@ def test_a_dialogue_is_tokenised_once_for_all_its_questions(monkeypatch: pytest.
         split.append(text)
         return forms(text)
 
+    # A short text is remembered for every dialogue, a long one by its own.
     monkeypatch.setattr("riseq.engine.dialogue.forms", count)
+    for room in ("riseq.engine.dialogue", "riseq.model.inputs"):
+        monkeypatch.setattr(f"{room}.SHORT", 3)
     context = (*FILLER, "Who was Zappa?", "A band.")
     reader = make_reader(context)
     for question in ("Was Zappa born?", "Was the band good?", "Was the film of Zappa?"):

@@ -17,8 +17,10 @@ import pytest
 
 from riseq.controls import Controls
 from riseq.data.dialogue import Item
-from riseq.engine import simplifier as module
+from riseq.engine import editor as module
+from riseq.engine import simplifier as simplifier_module
 from riseq.engine.dialogue import DialogueWords
+from riseq.engine.phrasing import Phrasing
 from riseq.engine.simplifier import Simplifier
 from riseq.model.inputs import Condition
 from riseq.text.realise import realise
@@ -176,7 +178,7 @@ def test_an_edit_that_would_leave_no_word_is_not_made(base: Path) -> None:
 
     checkpoint = make_checkpoint()
     checkpoint.network.edit_head.bias.data[1] = 1e3  # always DELETE
-    engine = Simplifier(TorchBackend(checkpoint.network), checkpoint.pieces, checkpoint.phrases)
+    engine = Simplifier(TorchBackend(checkpoint.network), checkpoint.pieces, Phrasing(checkpoint.phrases))
     assert engine("Who was Ira Hayes?", CONTEXT).text == "Who was Ira Hayes?"
 
 
@@ -186,7 +188,7 @@ def test_kept_words_are_the_users_own(base: Path) -> None:
 
     checkpoint = make_checkpoint()
     checkpoint.network.edit_head.bias.data[0] = 1e3  # always KEEP
-    engine = Simplifier(TorchBackend(checkpoint.network), checkpoint.pieces, checkpoint.phrases)
+    engine = Simplifier(TorchBackend(checkpoint.network), checkpoint.pieces, Phrasing(checkpoint.phrases))
     question = "  Did  Björk's\tBAND play\u00a0in the Café  ?"
     assert engine(question, CONTEXT).text == question
 
@@ -199,7 +201,7 @@ def test_each_pass_is_what_realise_makes_of_the_choice(engine: Simplifier) -> No
     draft = start(question, CONTEXT, engine.pieces, 512, condition=Condition.UNKNOWN)
     batch = gather([draft], engine.pieces)
     reading = engine.backend.score(batch)
-    ((choice,),) = choose_phrases(batch, reading, engine.phrases, [decide(reading.edits_BWE, [draft])])
+    ((choice,),) = choose_phrases(batch, reading, engine.phrasing, [decide(reading.edits_BWE, [draft])])
     step = realise(question, choice.edits, CONTEXT, choice.probabilities)
     found = engine(question, CONTEXT, grounded=False).steps[0]
     assert found.text == step.text
@@ -376,14 +378,14 @@ def test_settings_below_one_are_refused(base: Path, name: str, value: int) -> No
 
 
 def test_without_a_model_that_ships_a_folder_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "find_default_model", lambda: None)
+    monkeypatch.setattr(simplifier_module, "find_default_model", lambda: None)
     with pytest.raises(InputError, match="no model ships with this riseq"):
         Simplifier.load()
 
 
 def test_the_model_that_ships_is_the_default(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = export_tiny(base, "bert", "float32")[1]
-    monkeypatch.setattr(module, "find_default_model", lambda: folder)
+    monkeypatch.setattr(simplifier_module, "find_default_model", lambda: folder)
     assert Simplifier.load()("Where was Ira Hayes born?", CONTEXT).changed
 
 
@@ -417,7 +419,9 @@ def test_its_repr_says_model_backend_and_threads(base: Path) -> None:
     assert repr(Simplifier.load(exported, threads=2)) == f"Simplifier(model={str(exported)!r}, backend={backend})"
     assert repr(Simplifier.load(checkpoint)).startswith(f"Simplifier(model={str(checkpoint)!r}, backend=TorchBackend(")
     engine = Simplifier.load(exported, threads=1)
-    assert repr(Simplifier(engine.backend, engine.pieces, engine.phrases)).startswith("Simplifier(model=None, backend=")
+    assert repr(Simplifier(engine.backend, engine.pieces, engine.phrasing)).startswith(
+        "Simplifier(model=None, backend="
+    )
     assert repr(pickle.loads(pickle.dumps(engine))) == repr(engine)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from riseq.data.dataset import is_complete
 from riseq.metrics.behaviour import is_backwards, load_cases, load_scored
 from riseq.metrics.resolving import score_resolved
 from riseq.types import Example, InputError
@@ -38,7 +39,11 @@ def test_a_suite_is_read_backwards(root: Path) -> None:
         assert not other.phenomenon, "what is kept, gone or bad is said of the other direction"
     complete = load_scored(f"{name}+complete")
     assert all(one.question == one.target for one in complete)
-    assert [one.question for one in complete] == [case.example.question for case in forwards]
+    asked = [case.example.question for case in forwards]
+    assert [one.question for one in complete] == [one for one in asked if is_complete(Example("", (), one))]
+    assert "Did he come back for the second one?" in asked
+    assert 150 < len(complete) < len(asked)
+    assert not {"Did he come back for the second one?"} & {one.question for one in complete}, "it points back"
 
 
 def test_a_set_of_pairs_is_read_backwards(tmp_path: Path) -> None:

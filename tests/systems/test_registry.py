@@ -30,7 +30,7 @@ def test_origin_returns_its_input_in_order() -> None:
 
 
 def test_an_unknown_name_is_told_the_known_ones() -> None:
-    told = r"no system is called 'nope'; there are origin, qgdiv, querysim, rise, rule, saved, trans\+\+"
+    told = r"no system is called 'nope'; there are gold, origin, qgdiv, querysim, resolve, rise, rule, saved, trans\+\+"
     with pytest.raises(InputError, match=told):
         load_system("nope")
 

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 from transformers import LogitsProcessor, LogitsProcessorList, StoppingCriteriaList, TopPLogitsWarper
 
+from riseq.model.folder import read_direction
 from riseq.types import InputError
 
 LONGER = 8
@@ -107,9 +108,7 @@ def generate(
 
 def find_longer(facts: Mapping[str, Any]) -> int:
     """Return how many pieces an output may have more than its question, by what is known of a model's training."""
-    settings = facts.get("settings")
-    resolves = isinstance(settings, dict) and settings.get("direction") == "resolve"
-    return LONGER_RESOLVED if resolves else LONGER
+    return LONGER_RESOLVED if read_direction(facts) == "resolve" else LONGER
 
 
 @dataclass(frozen=True, slots=True)

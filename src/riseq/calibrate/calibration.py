@@ -137,7 +137,7 @@ class _Runner:
         self.with_targets = [name for name in sets if name not in self.everyday] or self.everyday
         self.targets = {name: [case.gold[0] for case in cases] for name, cases in sets.items()}
         backend = CachedBackend(simplifier.backend)
-        self._engine = Simplifier(backend, simplifier.pieces, simplifier.phrases, window=simplifier.window)
+        self._engine = Simplifier(backend, simplifier.pieces, simplifier.phrasing, window=simplifier.window)
 
     def run(self, name: str, calibration: Calibration, title: str, **options: Unpack[ControlOptions]) -> list[Draft]:
         """Return the drafts of one set under ``calibration``; targets are the benchmark's, and asked for its way."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from riseq.engine.simplifier import Simplifier
+from riseq.engine.directions import load_engine
 from riseq.metrics.scores import score
 from riseq.terminal import track
 from riseq.terminal.results import open_table
@@ -55,7 +55,7 @@ def check_export(checkpoint: Path, exported: Path, examples: Sequence[Example]) 
     targets = [example.target for example in examples if example.target is not None]
 
     def run(folder: Path, engine: str) -> tuple[list[str], float | None]:
-        results = track(Simplifier.load(folder).batch(examples), len(examples), engine)
+        results = track(load_engine(folder).batch(examples), len(examples), engine)
         texts = [result.text for result in results]
         return texts, score(texts, targets).bleu4 if len(targets) == len(examples) else None
 

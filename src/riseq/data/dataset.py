@@ -77,6 +77,13 @@ def reverse_pair(example: Example) -> Example:
     return replace(example, question=example.target, target=example.question)
 
 
+def is_complete(example: Example) -> bool:
+    """Return whether the question says everything, as far as its words tell: none of them points back."""
+    from riseq.text.words import forms  # it loads a tokenizer, which a reader can do without
+
+    return not PRONOUNS.intersection(forms(example.question))
+
+
 def complete_pair(example: Example) -> Example:
     """Return the self-contained question in its dialogue as one that is complete: it stays as it is."""
     return replace(example, target=example.question)

@@ -31,6 +31,7 @@ SILENT_ROLES = frozenset({"system", "developer", "tool", "function"})
 
 _ROLES = SILENT_ROLES | {"user", "assistant", "human", "bot", "ai", "agent", "customer", "model", "you", "me", "q", "a"}
 _NO_LABELS = QUESTION_WORDS | EXCLAMATIONS
+_ONLY_STRINGS: frozenset[type] = frozenset({str})
 
 
 def check_items(items: object) -> None:
@@ -89,7 +90,7 @@ def read_context(context: object) -> tuple[str, ...]:
         expected = f"a list of utterances, oldest first: {EXPECTED}"
         raise InputError(f"the context is a {type(context).__name__}, expected {expected}")
     items = tuple(context)
-    if all(isinstance(item, str) for item in items):
+    if {*map(type, items)} <= _ONLY_STRINGS or all(isinstance(item, str) for item in items):
         return items
     pairs = [item for item in items if isinstance(item, tuple | list)]
     with_speakers = all(_is_label(pair[0]) for pair in pairs if pair)

@@ -1,1 +1,1 @@
-"""The engine: backends, decisions, rules, and the Simplifier that edits in passes until nothing changes."""
+"""The engine: backends, decisions, rules, and what edits in passes: Simplifier, and Resolver for the way back."""

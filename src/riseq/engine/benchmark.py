@@ -13,16 +13,17 @@ from time import perf_counter
 
 from riseq.engine.backends import ParallelBackend
 from riseq.engine.drafts import gather, start
-from riseq.engine.simplifier import Simplifier
+from riseq.engine.editor import Editor
+from riseq.model.card import EXAMPLES
 from riseq.types import Example, InputError
 
 Action = Callable[[], object]
 ENGINE, ENCODER = "riseq", "bare encoder pass"
 # Prints the size of a process after its first answer; on Linux ru_maxrss would be that of the process that started it.
 COLD_START = """
-import resource, sys
-from riseq import Simplifier
-Simplifier.load(*sys.argv[1:])("When was Alien released?", context=["Who directed Alien?"])
+import resource, riseq, sys
+engine, question, *model = sys.argv[1:]
+getattr(riseq, engine).load(*model)(question, context=["Who directed Alien?"])
 size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 if sys.platform == "linux":
     size = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
@@ -46,14 +47,15 @@ class Speed:
 
 
 def measure_speed(
-    engine: Simplifier, examples: Sequence[Example], repeats: int, model: Path | None, others: Mapping[str, Action]
+    engine: Editor, examples: Sequence[Example], repeats: int, model: Path | None, others: Mapping[str, Action]
 ) -> Speed:
     """Return the speed of ``engine``, loaded from ``model``, on the examples with a dialogue; ``others`` take turns."""
     asked, backend = [example for example in examples if example.context], engine.backend
     if not asked:
         raise InputError("a speed needs questions with a dialogue before them; got none")
-    drafts = [start(one.question, one.context, engine.pieces, backend.max_pieces) for one in asked]
-    batches = [gather([draft], engine.pieces) for draft in drafts]
+    window = engine.window
+    drafts = [start(one.question, one.context, engine.pieces, backend.max_pieces, (), window) for one in asked]
+    batches = [gather([draft], engine.pieces, engine.phrasing.copies) for draft in drafts]
     actions: list[tuple[str, Action]] = []
     for index, (one, batch) in enumerate(zip(asked, batches, strict=True)):
         actions += [(ENCODER, partial(backend.score, batch)), (ENGINE, partial(engine, one.question, one.context))]
@@ -72,7 +74,7 @@ def measure_speed(
     medians = {name: median(singles[name]) for name in (ENGINE, ENCODER, *others)}
     ratio = median(mine / bare for mine, bare in zip(singles[ENGINE], singles[ENCODER], strict=True))
     rates = {name: len(asked) / times[0] for name, times in bulk.items()}
-    return Speed(len(asked), medians, ratio, rates, *_measure_cold_start(model, repeats))
+    return Speed(len(asked), medians, ratio, rates, *_measure_cold_start(engine, model, repeats))
 
 
 def time_turns(actions: Sequence[tuple[str, Action]], repeats: int) -> dict[str, list[float]]:
@@ -86,8 +88,10 @@ def time_turns(actions: Sequence[tuple[str, Action]], repeats: int) -> dict[str,
     return {name: [best[index] for index, (one, _) in enumerate(actions) if one == name] for name in names}
 
 
-def _measure_cold_start(model: Path | None, repeats: int) -> tuple[float, float]:
-    command, sizes = [sys.executable, "-c", COLD_START, *([] if model is None else [str(model)])], []
+def _measure_cold_start(engine: Editor, model: Path | None, repeats: int) -> tuple[float, float]:
+    question = EXAMPLES[engine.direction][0][1]
+    asked = [type(engine).__name__, question, *([] if model is None else [str(model)])]
+    command, sizes = [sys.executable, "-c", COLD_START, *asked], []
 
     def start_process() -> None:
         run = subprocess.run(command, capture_output=True, text=True)

@@ -8,10 +8,14 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from operator import mul
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from riseq.core.edits import Op, find_runs
+import numpy as np
+from numpy.typing import NDArray
+
+from riseq.core.edits import Op
 from riseq.types import InputError
 
 FILE = "confidence.json"
@@ -77,7 +81,9 @@ class Logistic:
 
     def rate(self, features: Sequence[float]) -> float:
         """Return the probability for ``features``."""
-        score = self.bias + sum(weight * value for weight, value in zip(self.weights, features, strict=True))
+        if len(features) != len(self.weights):
+            raise ValueError(f"{len(features)} features for {len(self.weights)} weights")
+        score = self.bias + sum(map(mul, self.weights, features))
         # Far from 0 the other form of the same function would overflow.
         return 1 / (1 + math.exp(-score)) if score > 0 else math.exp(score) / (1 + math.exp(score))
 
@@ -124,34 +130,74 @@ class Calibration:
 
 def measure_pass(scores_WE: Sequence[Sequence[float]], ops_W: Sequence[int], log_of_phrases: float) -> PassFeatures:
     """Return the features of a pass that makes the edits ``ops_W``, by their scores, the marker's first."""
-    logs = [scores_E[op] for scores_E, op in zip(scores_WE, ops_W, strict=True)]
-    keeps = [scores_E[Op.KEEP] for scores_E in scores_WE]
-    least, second = (*sorted(logs)[:2], *logs)[:2]
-    edited = [op != Op.KEEP for op in ops_W]
-    kept = [log for log, changed in zip(keeps, edited, strict=True) if not changed]
-    # Of each word after the marker: its own, and whether it, the one before and the one after are edited.
-    around = zip(keeps[1:], edited[1:], edited, (*edited[2:], False), strict=False)
-    border = [log for log, changed, before, after in around if not changed and (before or after)]
-    against = [log - other for log, other, changed in zip(logs, keeps, edited, strict=True) if changed]
-    log_probability = sum(logs) + log_of_phrases
-    rest = -math.expm1(log_probability)  # 1 - p, where p may be too near to 1 to tell
-    return PassFeatures(
-        log_probability=_cap(log_probability),
-        odds=_cap(log_probability - math.log(rest) if rest > 0 else CERTAIN),
-        phrases=_cap(log_of_phrases),
-        least=_cap(least),
-        second=_cap(second),
-        kept=_cap(min(kept, default=0.0)),
-        edited=_cap(min(against, default=CERTAIN)),
-        border=_cap(min(border, default=0.0)),
-        runs=float(len(find_runs(ops_W))),
-        deleted=float(ops_W.count(Op.DELETE)),
-        inserted=float(ops_W.count(Op.INSERT)),
-        substituted=float(ops_W.count(Op.SUBSTITUTE)),
-        left=float(len(kept)),
-        length=math.log(len(logs)),
-        unchanged=float(not any(edited)),
+    scores_BWE = np.array([scores_WE], dtype=np.float64)
+    ops_BW, words_B = np.array([ops_W]), np.array([len(ops_W)])
+    (features,) = measure_passes(
+        take_scores(scores_BWE, ops_BW), scores_BWE[..., Op.KEEP], ops_BW, words_B, [log_of_phrases]
     )
+    return features
+
+
+def take_scores(scores_BWE: NDArray[np.floating[Any]], ops_BW: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+    """Return the score of each position's operation, [B, W]."""
+    return np.take_along_axis(scores_BWE, ops_BW[:, :, None], axis=2)[:, :, 0].astype(np.float64)
+
+
+def measure_passes(
+    logs_BW: NDArray[np.float64],
+    keeps_BW: NDArray[np.floating[Any]],
+    ops_BW: NDArray[np.integer[Any]],
+    words_B: NDArray[np.integer[Any]],
+    log_of_phrases_B: Sequence[float],
+) -> list[PassFeatures]:
+    """Return the features of each row's pass by the scores of its edits and those of keeping, ``words_B`` of a row."""
+    real_BW = np.arange(ops_BW.shape[1])[None, :] < words_B[:, None]
+    edited_BW = (ops_BW != Op.KEEP) & real_BW
+    kept_BW = real_BW & ~edited_BW
+    before_BW, after_BW = np.zeros_like(edited_BW), np.zeros_like(edited_BW)
+    before_BW[:, 1:], after_BW[:, :-1] = edited_BW[:, :-1], edited_BW[:, 1:]
+    border_BW = kept_BW & (before_BW | after_BW)
+    border_BW[:, 0] = False  # the marker
+    lowest_BW = np.sort(np.where(real_BW, logs_BW, np.inf), axis=1)
+    second_B = np.where(words_B > 1, lowest_BW[:, min(1, ops_BW.shape[1] - 1)], lowest_BW[:, 0])
+    with np.errstate(invalid="ignore"):  # what is barred has the score minus infinity
+        against_BW = logs_BW - keeps_BW
+    # Accumulated, a sum adds up in the order of the words, however wide the batch is.
+    totals_B = np.add.accumulate(np.where(real_BW, logs_BW, 0.0), axis=1)[:, -1] + np.array(log_of_phrases_B)
+    rests = [-math.expm1(total) for total in totals_B.tolist()]  # 1 - p, where p may be too near to 1 to tell
+    odds = [
+        total - math.log(rest) if rest > 0 else CERTAIN for total, rest in zip(totals_B.tolist(), rests, strict=True)
+    ]
+    capped = (
+        totals_B,
+        odds,
+        log_of_phrases_B,
+        lowest_BW[:, 0],
+        second_B,
+        _find_lowest(keeps_BW, kept_BW, 0.0),
+        _find_lowest(against_BW, edited_BW, CERTAIN),
+        _find_lowest(keeps_BW, border_BW, 0.0),
+    )
+    counted = (
+        edited_BW & ~before_BW,
+        ops_BW * real_BW == Op.DELETE,
+        ops_BW * real_BW == Op.INSERT,
+        ops_BW * real_BW == Op.SUBSTITUTE,
+        kept_BW,
+    )
+    values = np.array([*(np.clip(one, -2 * CERTAIN, CERTAIN) for one in capped), *(one.sum(1) for one in counted)])
+    lengths, unchanged = map(math.log, words_B.tolist()), (~edited_BW.any(1)).astype(np.float64).tolist()
+    rows = zip(values.T.tolist(), lengths, unchanged, strict=True)
+    return [PassFeatures._make((*row, length, same)) for row, length, same in rows]
+
+
+def _find_lowest(values_BW: NDArray[np.floating[Any]], among_BW: NDArray[np.bool_], none: float) -> NDArray[np.float64]:
+    """Return the lowest of each row's values ``among`` these, within what the data has; ``none`` where there are none.
+
+    The limits matter: a protected word's edits have a probability of nothing.
+    """
+    lowest_B = np.where(among_BW, values_BW, np.inf).min(axis=1)
+    return np.where(np.isposinf(lowest_B), none, lowest_B)
 
 
 def list_features(passes: Sequence[PassFeatures], draft: DraftFeatures) -> tuple[float, ...]:
@@ -193,8 +239,3 @@ def _read_number(path: Path, values: Mapping[str, Any], name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise InputError(f"{path}, field {name!r}: got {value!r}, expected a number")
     return float(value)
-
-
-def _cap(value: float) -> float:
-    """Return the value within what the data has: a protected word's edits have a probability of nothing."""
-    return max(-2 * CERTAIN, min(CERTAIN, value))

@@ -5,7 +5,7 @@ from functools import cached_property
 from itertools import groupby, pairwise
 
 from riseq.text.lexicon import ENDS, NAME_JOINTS, QUESTION_STARTS, find_stem, is_content
-from riseq.text.words import Word, forms, split
+from riseq.text.words import SHORT, Word, forms, read_stems, remember, split
 from riseq.types import Mention
 
 
@@ -26,7 +26,11 @@ class DialogueWords:
     @cached_property
     def stems(self) -> list[list[str]]:
         """The stems of each utterance's words."""
-        return [list(map(find_stem, self.find_forms(index))) for index in range(len(self.context))]
+        long = [len(text) > SHORT for text in self.context]
+        return [
+            list(map(find_stem, self.find_forms(index)) if long[index] else read_stems(text))
+            for index, text in enumerate(self.context)
+        ]
 
     def find_forms(self, index: int) -> list[str]:
         """Return the forms of an utterance's words, which are found once."""
@@ -36,13 +40,30 @@ class DialogueWords:
 
     @cached_property
     def _said(self) -> frozenset[str]:
-        return frozenset(stem for stems in self.stems for stem in stems)
+        return frozenset().union(*self._said_in)
+
+    @cached_property
+    def _said_in(self) -> list[frozenset[str]]:
+        """What each utterance has said."""
+        return [
+            _find_said(text) if len(text) <= SHORT else frozenset(self.stems[index])
+            for index, text in enumerate(self.context)
+        ]
+
+    def says_any(self, stems: frozenset[str]) -> bool:
+        """Return whether it has said a word with one of these stems."""
+        return not self._said.isdisjoint(stems)
 
     @cached_property
     def _names(self) -> list[tuple[int, list[Word]]]:
         """The names of several words, the latest first, each with its utterance's index."""
         indexed = reversed(list(enumerate(self.context)))
-        return [(index, name) for index, text in indexed for name in _find_names(text) if len(name) > 1]
+        return [(index, name) for index, text in indexed for name in _find_long_names(text)]
+
+    @property
+    def has_long_names(self) -> bool:
+        """Whether it has names of several words."""
+        return bool(self._names)
 
     def says_head(self, head: str, group: Iterable[str]) -> bool:
         """Return whether the noun ``head`` was said alone or after ``group``: "throat cancer" says no "lung cancer"."""
@@ -82,7 +103,8 @@ class DialogueWords:
             wanted.add(find_initials(content))
         found = [
             (len(wanted.intersection(stems[first:stop])), index, first - stop, first)
-            for index, stems in enumerate(self.stems)
+            for index, (said, stems) in enumerate(zip(self._said_in, self.stems, strict=True))
+            if not wanted.isdisjoint(said)
             for first, stop in _find_stretches(stems, wanted)
         ]
         if not found:
@@ -116,6 +138,17 @@ def _find_stretches(stems: Sequence[str], wanted: set[str]) -> Iterator[tuple[in
             first = None
 
 
+@remember
+def _find_said(text: str) -> frozenset[str]:
+    return frozenset(read_stems(text))
+
+
+@remember
+def _find_long_names(text: str) -> tuple[list[Word], ...]:
+    """Return the names in ``text`` that have several words."""
+    return tuple(name for name in _find_names(text) if len(name) > 1)
+
+
 def _find_names(text: str) -> Iterator[list[Word]]:
     """Yield the names in ``text``: neighbouring words with capitals, and small ones between them left out."""
     words = [word for word in split(text) if word.form not in NAME_JOINTS]
@@ -124,6 +157,7 @@ def _find_names(text: str) -> Iterator[list[Word]]:
             yield list(group)
 
 
+@remember
 def is_question(utterance: str) -> bool:
     """Return whether an utterance asks something, by its mark or its first word."""
     words = utterance.split(maxsplit=1)

@@ -1,30 +1,37 @@
 """Questions under way: what has been made of each so far, and many of them as one batch."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate, chain
 
 import numpy as np
 from numpy.typing import NDArray
 
+from riseq.core.copyable import make_copyable
 from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
+from riseq.core.packed import Interner
 from riseq.engine.confidence import Calibration, DraftFeatures, PassFeatures
 from riseq.engine.dialogue import DialogueWords
+from riseq.engine.phrasing import CopiedWords
 from riseq.engine.reading import Reader
 from riseq.engine.rules.agreement import Pronouns, correct_gender, fix_agreement, use_pronouns
 from riseq.engine.rules.broken_english import fix_stranded_words, mend_phrases
-from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow
+from riseq.model.copies import CopyBatch
+from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, ShownRow
 from riseq.text.lexicon import GENERAL_PRONOUNS, SEXED_NOUNS, TRADE, find_stem, is_content, is_foreign, is_word
 from riseq.text.pieces import Pieces
-from riseq.text.realise import realise
-from riseq.text.words import forms, split
-from riseq.types import Simplification, Step, TextEdit
+from riseq.text.realise import Copied, realise
+from riseq.text.words import find_named, forms, read_forms
+from riseq.types import Direction, Simplification, Step, TextEdit
 
 LEAST_CONTEXT = UTTERANCE_PIECES + 2
 """How many pieces of the dialogue stay in sight, however long the question is."""
 NO_DIALOGUE = "there is no dialogue before it"
 NOT_ENGLISH = "it does not seem to be English"
+_TELLING = GENERAL_PRONOUNS.keys() | SEXED_NOUNS | {"himself", "herself"}
+"""Words that tell somebody's sex."""
+_TELLING_STEMS, _TRADE_STEMS = frozenset(map(find_stem, _TELLING)), frozenset(map(find_stem, TRADE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +44,8 @@ class Choice:
     """Of all of them together."""
     features: PassFeatures | None = None
     """How sure the network was of them."""
+    copied: Mapping[int, CopiedWords] = field(default_factory=dict)
+    """Where the words of phrases come from, by the position of their edit."""
 
 
 @dataclass(slots=True)
@@ -63,6 +72,9 @@ class Draft:
     """What the network is told of the words that may go."""
     pronouns: Pronouns = ()
     """The words of each name that has a pronoun of its own, and the pronoun."""
+    direction: Direction = "simplify"
+    shown: Sequence[ShownRow] = ()
+    """Which words of the dialogue ``context_ids`` are of."""
     reason: str | None = None
     """Why no pass reads it; None where passes may."""
     steps: list[Step] = field(default_factory=list)
@@ -70,6 +82,8 @@ class Draft:
     """Of the edits of every pass so far together; None before the first."""
     pass_features: list[PassFeatures] = field(default_factory=list)
     """How sure the network was in each pass so far, one that changed nothing among them."""
+    known_features: tuple[str, DraftFeatures] | None = None
+    """What the confidence goes by, and the text it was found for."""
     variants: list[Simplification] = field(default_factory=list)
     """What other edits than those chosen would have made of it."""
 
@@ -89,9 +103,16 @@ class Draft:
         return len(self.context_ids) + sum(map(len, self.cuts)) + 1
 
     @property
+    def read_words(self) -> list[str]:
+        """The words that the network reads, the marker before each utterance and before the question."""
+        said = [(self.dialogue.find_forms(index) if places else [], places) for index, places in self.shown]
+        context = [word for words, places in said for word in (MARKER, *(words[place] for place in places))]
+        return context + self.words[: len(self.cuts)]
+
+    @property
     def names(self) -> list[bool]:
         """Which words of ``text`` are written as names are: with a capital, and no function words."""
-        return [False, *(self.text[word.start].isupper() and is_content(word.form) for word in split(self.text))]
+        return [False, *find_named(self.text)]
 
     @property
     def question_words(self) -> list[str]:
@@ -111,9 +132,16 @@ class Draft:
     @property
     def features(self) -> DraftFeatures:
         """What the confidence goes by, beside the passes."""
-        left = {find_stem(word) for word in self.words}
-        gone = {word for word in forms(self.question) if is_content(word) and find_stem(word) not in left}
-        unsaid = sum(word not in self.dialogue for word in gone)
+        if self.known_features is None or self.known_features[0] != self.text:
+            self.known_features = self.text, self._find_features()
+        return self.known_features[1]
+
+    def _find_features(self) -> DraftFeatures:
+        unsaid = 0
+        if self.steps:
+            left = set(map(find_stem, self.words))
+            gone = {word for word in read_forms(self.question) if find_stem(word) not in left and is_content(word)}
+            unsaid = sum(word not in self.dialogue for word in gone)
         grounded = self.condition is Condition.GROUNDED
         return DraftFeatures(float(self.dialogue.has_answers), float(self.truncated), float(grounded), float(unsaid))
 
@@ -126,16 +154,7 @@ class Draft:
             return False
         unseen = self.unseen
         chosen = choice.edits + [KEEP] * unseen
-        fixed, grounded = self.fixed, self.condition is Condition.GROUNDED
-        edits = mend_phrases(self.words, chosen, fixed, self.names) if grounded else chosen
-        edits = use_pronouns(self.words, fix_stranded_words(self.words, edits, fixed), self.pronouns)
-        telling = GENERAL_PRONOUNS.keys() | SEXED_NOUNS | {"himself", "herself"}
-        said = any(form in self.dialogue for form in telling) or not telling.isdisjoint(self.words)
-        gender_known = not grounded or bool(self.pronouns) or said
-        if not gender_known:
-            edits = correct_gender(self.words, edits)
-        of_trade = any(word in self.dialogue for word in TRADE)
-        edits = fix_agreement(self.words, edits, fixed, gender_known, self.names, of_trade)
+        edits = self._mend(chosen) if self.direction == "simplify" else chosen
         reached = apply(self.words, edits)
         # A mark alone is no question: an edit that would leave no word is not made.
         if reached == self.words or not any(is_word(word) for word in reached[1:]):
@@ -143,13 +162,38 @@ class Draft:
         # What a rule does to a word that the network keeps follows from its other edits, and is as sure as they are.
         likely = zip(chosen, edits, choice.probabilities + [1.0] * unseen, strict=True)
         probabilities = [1.0 if was.op is Op.KEEP and now.op is not Op.KEEP else p for was, now, p in likely]
-        step = realise(self.text, edits, self.dialogue.context, probabilities)
+        copied = {at: self._locate(one) for at, one in choice.copied.items() if edits[at] == chosen[at]}
+        known = {at: one for at, one in copied.items() if one is not None}
+        step = realise(self.text, edits, self.dialogue.context, probabilities, known)
         self.steps.append(step)
         self.text = step.text
-        self.words = [MARKER, *forms(step.text)]
+        self.words = [MARKER, *read_forms(step.text)]
         # What was out of sight once stays so, however short the rest becomes.
         self.cuts = _cut(self.words[: len(self.words) - unseen], pieces, self.room)
         return True
+
+    def _mend(self, chosen: Sequence[Edit]) -> list[Edit]:
+        """Return the edits with the grammar that follows from them put right, as a simplified question needs it."""
+        fixed, grounded = self.fixed, self.condition is Condition.GROUNDED
+        edits = mend_phrases(self.words, chosen, fixed, self.names) if grounded else chosen
+        edits = use_pronouns(self.words, fix_stranded_words(self.words, edits, fixed), self.pronouns)
+        gender_known = not grounded or bool(self.pronouns) or self.dialogue.says_any(_TELLING_STEMS)
+        gender_known = gender_known or not _TELLING.isdisjoint(self.words)
+        if not gender_known:
+            edits = correct_gender(self.words, edits)
+        of_trade = self.dialogue.says_any(_TRADE_STEMS)
+        return fix_agreement(self.words, edits, fixed, gender_known, self.names, of_trade)
+
+    def _locate(self, copied: CopiedWords) -> Copied | None:
+        """Return where in the dialogue copied words are; None where only what is read has them together."""
+        first, count = copied.first, copied.stop - copied.first
+        for index, places in self.shown:
+            if first <= len(places):  # the marker is word 0 of each row
+                taken = places[first - 1 : first - 1 + count]
+                together = taken[-1] - taken[0] + 1 == count
+                return Copied(index, taken[0], taken[-1] + 1, copied.before) if together else None
+            first -= len(places) + 1
+        return Copied(None, first - 1, first - 1 + count, copied.before)
 
     def finish(self, calibration: Calibration | None = None) -> Simplification:
         """Return what was made of the question."""
@@ -163,8 +207,12 @@ class Draft:
         return Simplification(*made, confidence, probability, reason=self.reason)
 
     def _refer(self, edit: TextEdit) -> TextEdit:
+        if self.direction == "resolve":
+            return edit  # it refers to what it was copied from
         mention = self.dialogue.find_mention(edit.old) if edit.old else None
-        return edit if mention is None else replace(edit, refers_to=mention)
+        if mention is None:
+            return edit
+        return TextEdit(edit.op, edit.start, edit.end, edit.old, edit.new, edit.probability, mention)
 
 
 def start(
@@ -178,6 +226,7 @@ def start(
     pronouns: Pronouns = (),
     reader: Reader | None = None,
     relevant: bool = False,
+    direction: Direction = "simplify",
 ) -> Draft:
     """Return the draft of a question that nothing was done to; ``reader`` is that of ``context``, if there is one.
 
@@ -185,11 +234,13 @@ def start(
     last one stays, and the question is edited as far as it fits behind it. Where only what is ``relevant`` is to be
     read, a long dialogue is read in part; see ``riseq.engine.reading``.
     """
-    words = [MARKER, *forms(question)]
+    words = [MARKER, *read_forms(question)]
     cuts = _cut(words, pieces, max_pieces)
     length = sum(map(len, cuts)) + 1
     reader = reader or Reader(DialogueWords(context), pieces)
-    window = replace(window, pieces=max(max_pieces - length, LEAST_CONTEXT))
+    fitting = max(max_pieces - length, LEAST_CONTEXT)
+    fitting = fitting if window.pieces is None else min(window.pieces, fitting)
+    window = ContextWindow(window.utterance_pieces, window.utterances, fitting)
     encoded = reader.encode(words[1:], window, relevant)
     room = max_pieces - len(encoded.ids) - 1
     if length > room + 1:
@@ -199,7 +250,7 @@ def start(
     begun = encoded.ids, truncated, room, question, words, cuts
     foreign = has_context and is_foreign(question, context, lambda word: len(pieces.cut(word)) == 1)
     reason = NOT_ENGLISH if foreign else None if has_context else NO_DIALOGUE
-    return Draft(question, reader.dialogue, *begun, protect, condition, pronouns, reason)
+    return Draft(question, reader.dialogue, *begun, protect, condition, pronouns, direction, encoded.rows, reason)
 
 
 def find_protected(words: Sequence[str], protect: Iterable[Sequence[str]]) -> NDArray[np.bool_]:
@@ -214,20 +265,30 @@ def find_protected(words: Sequence[str], protect: Iterable[Sequence[str]]) -> ND
     return barred
 
 
-def gather(drafts: Sequence[Draft], pieces: Pieces) -> Batch:
-    """Return the padded batch of ``drafts``."""
+def gather(drafts: Sequence[Draft], pieces: Pieces, copies: int = 0) -> Batch:
+    """Return the padded batch of ``drafts``, for a network that copies phrases of up to ``copies`` words."""
     context = [len(draft.context_ids) for draft in drafts]
     words = [len(draft.cuts) for draft in drafts]
-    ids = [[*draft.context_ids, *chain.from_iterable(draft.cuts), pieces.sep_id] for draft in drafts]
     # After the last word comes the last [SEP], and there a row's padding points to.
     firsts = [[*accumulate(map(len, draft.cuts), initial=len(draft.context_ids))] for draft in drafts]
-    lengths = [len(row) for row in ids]
-    longest, most = max(lengths), max(words) + 1
-    ids_BL = np.array([row + [pieces.pad_id] * (longest - len(row)) for row in ids], dtype=np.int64)
+    context_B, words_B = np.array([context, words], dtype=np.int64)
+    lengths_B = np.array([row[-1] for row in firsts], dtype=np.int64) + 1
+    most = max(words) + 1
     firsts_BW = np.array([row + row[-1:] * (most - len(row)) for row in firsts], dtype=np.int64)
-    lengths_B, context_B, words_B = np.array([lengths, context, words], dtype=np.int64)
+    ids_BL = np.full((len(drafts), int(lengths_B.max())), pieces.pad_id, dtype=np.int64)
+    end = (pieces.sep_id,)
+    rows = chain.from_iterable((draft.context_ids, chain.from_iterable(draft.cuts), end) for draft in drafts)
+    ids = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=int(lengths_B.sum()))
+    ids_BL[np.arange(ids_BL.shape[1])[None, :] < lengths_B[:, None]] = ids
     condition_B = np.array([draft.condition for draft in drafts], dtype=np.int64)
-    return Batch(ids_BL, lengths_B, context_B, firsts_BW, words_B, condition_B)
+    copied = _gather_words([draft.read_words for draft in drafts], pieces, copies) if copies else None
+    return Batch(ids_BL, lengths_B, context_B, firsts_BW, words_B, condition_B, copied)
+
+
+def _gather_words(rows: Sequence[Sequence[str]], pieces: Pieces, copies: int) -> CopyBatch:
+    """Return the words of rows, each with its markers, as what phrases can be copied from."""
+    counts = [1 if word == MARKER else len(pieces.cut(word)) for row in rows for word in row]
+    return CopyBatch(make_copyable(Interner().pack(rows), copies), np.array(counts, dtype=np.int64))
 
 
 def split_batches(drafts: Sequence[Draft], batch_pieces: int) -> Iterator[list[Draft]]:
@@ -245,5 +306,7 @@ def split_batches(drafts: Sequence[Draft], batch_pieces: int) -> Iterator[list[D
 def _cut(words: Sequence[str], pieces: Pieces, room: int) -> list[tuple[int, ...]]:
     """Return the pieces of the first words, as many as have at most ``room`` pieces; the marker's is [SEP]."""
     cuts = [(pieces.sep_id,), *map(pieces.cut, words[1 : max(room, 1)])]
+    if sum(map(len, cuts)) <= room:
+        return cuts
     fitting = sum(length <= room for length in accumulate(map(len, cuts)))
     return cuts[: max(fitting, 1)]

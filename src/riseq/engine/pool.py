@@ -7,32 +7,27 @@ too.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from riseq.controls import check_count
+from riseq.engine.bm25 import Bm25, Floats, find_subject
 from riseq.engine.dialogue import DialogueWords, is_question
-from riseq.text.lexicon import GENERIC_WORDS, PRONOUNS, QUESTION_WORDS, find_stem, is_content
+from riseq.text.lexicon import PRONOUNS, QUESTION_WORDS
 from riseq.text.words import find_stems, forms
 from riseq.types import InputError, Simplification
 
 Embed = Callable[[Sequence[str]], Any]
 """What gives each text a row of numbers, near each other for what means the same: a sentence encoder's ``encode``."""
-Floats = npt.NDArray[np.float64]
-SATURATION, LENGTH = 1.5, 0.75
-"""BM25's k1 and b, the usual ones."""
 FADE = 0.4
 """What a question with its answer counts beside the next one, unless that refers back by a pronoun: talk moves on."""
 LEAST = 0.1
 """How near the best score a question must be: sharing a word by chance is no reason to be asked."""
 READ = 10
 """How many of the last utterances decide; by ``FADE`` older ones count little."""
-_GENERIC = frozenset(map(find_stem, GENERIC_WORDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +82,7 @@ class QuestionPool:
         self._embed = embed
         self._words = [_Words.of(question) for question in self.questions]
         self._vectors = self._read_vectors(self.questions) if embed is not None and self.questions else None
-        subjects = [_find_subject(question) for question in self.questions]
-        self._sizes = np.maximum([len(one) for one in subjects], 1)
-        self._index = _index_stems(subjects)
+        self._index = Bm25(self.questions)
 
     def __len__(self) -> int:
         return len(self.questions)
@@ -117,13 +110,8 @@ class QuestionPool:
         return picked
 
     def _score(self, context: Sequence[str]) -> Floats:
-        scores, said_stems = np.zeros(len(self)), np.zeros(len(self))
-        for stem, weight in _weigh_stems(context).items():
-            if stem in self._index:
-                found, values = self._index[stem]
-                scores[found] += weight * values
-                said_stems[found] += 1
-        scores *= said_stems / self._sizes
+        scores, said_stems = self._index.score(_weigh_stems(context))
+        scores *= said_stems / np.maximum(self._index.sizes, 1)
         if self._vectors is None:
             return scores
         said = [text for text in context if text.strip()][-READ:]
@@ -190,7 +178,7 @@ def _weigh_stems(context: Sequence[str]) -> dict[str, float]:
     weights: dict[str, float] = {}
     weight = 1.0
     for text in reversed(context[-READ:]):
-        for stem in _find_subject(text):
+        for stem in find_subject(text):
             weights.setdefault(stem, weight)
         weight *= FADE if _opens_subject(text) else 1.0
     return weights
@@ -199,28 +187,6 @@ def _weigh_stems(context: Sequence[str]) -> dict[str, float]:
 def _opens_subject(text: str) -> bool:
     """Return whether ``text`` is a question that does not refer back."""
     return is_question(text) and not PRONOUNS.intersection(forms(text))
-
-
-def _find_subject(text: str) -> Counter[str]:
-    """Return how often each word, by stem, is in ``text`` that says what it is about."""
-    stems = map(find_stem, filter(is_content, forms(text)))
-    return Counter(stem for stem in stems if stem not in _GENERIC)
-
-
-def _index_stems(subjects: Sequence[Counter[str]]) -> dict[str, tuple[npt.NDArray[np.intp], Floats]]:
-    """Return where each stem is in the pool, and what BM25 gives a question for it."""
-    lengths = np.array([one.total() for one in subjects], dtype=np.float64)
-    norms = SATURATION * (1 - LENGTH + LENGTH * lengths / max(lengths.mean(), 1.0)) if subjects else lengths
-    places: defaultdict[str, list[int]] = defaultdict(list)
-    for index, stems in enumerate(subjects):
-        for stem in stems:
-            places[stem].append(index)
-    values = {}
-    for stem, found in places.items():
-        rarity = np.log1p((len(subjects) - len(found) + 0.5) / (len(found) + 0.5))
-        times = np.array([subjects[one][stem] for one in found], dtype=np.float64)
-        values[stem] = (np.array(found), rarity * times * (SATURATION + 1) / (times + norms[found]))
-    return values
 
 
 def _normalise(vectors: Floats) -> Floats:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import log
 
 from riseq.engine.dialogue import DialogueWords
-from riseq.model.inputs import ContextIds, ContextWindow, CutUtterances, CutWord, encode_cut
+from riseq.model.inputs import ContextIds, ContextWindow, CutUtterances, ShownRow, encode_cut
 from riseq.text.lexicon import ABBREVIATIONS, ENDS, GENERIC_WORDS, find_stem, is_content
 from riseq.text.pieces import Pieces
 from riseq.text.words import Word, split
@@ -47,7 +47,7 @@ class Reader:
     def __init__(self, dialogue: DialogueWords, pieces: Pieces) -> None:
         """Read what ``dialogue`` said; nothing is cut before it is asked for."""
         self.dialogue, self._pieces = dialogue, pieces
-        self.utterances = CutUtterances(pieces, len(dialogue.context), dialogue.find_forms)
+        self.utterances = CutUtterances(pieces, dialogue.context, dialogue.find_forms)
 
     @cached_property
     def sentences(self) -> list[Sentence]:
@@ -89,18 +89,22 @@ class Reader:
         if not relevant or not self.is_long:
             return encode_cut(self._pieces, self.utterances, window)
         chosen = self.choose(question)
-        rows: dict[int, list[CutWord]] = {}
+        places: dict[int, list[int]] = {}
         for one in chosen:
-            rows.setdefault(one.utterance, []).extend(self.utterances[one.utterance][one.start : one.stop])
-        last = range(max(0, len(self.utterances) - LAST_TURN), len(self.utterances))
-        encoded = encode_cut(self._pieces, [*rows.values(), *(self.utterances[index] for index in last)], window)
-        return replace(encoded, truncated=encoded.truncated or len(chosen) < len(self.sentences))
+            places.setdefault(one.utterance, []).extend(range(one.start, one.stop))
+        for index in range(max(0, len(self.utterances) - LAST_TURN), len(self.utterances)):
+            places[index] = list(range(len(self.utterances[index])))
+        indices = list(places)
+        cut = [[self.utterances[index][place] for place in places[index]] for index in indices]
+        encoded = encode_cut(self._pieces, cut, window)
+        rows = [ShownRow(indices[row], tuple(places[indices[row]][at] for at in words)) for row, words in encoded.rows]
+        return replace(encoded, rows=rows, truncated=encoded.truncated or len(chosen) < len(self.sentences))
 
     def _measure(self, first: int, enough: int) -> int:
         """Return how many pieces the utterances from ``first`` on have; past ``enough`` it counts no further."""
         size = 0
         for index in reversed(range(max(0, first), len(self.utterances))):
-            size += sum(map(len, self.utterances[index])) + 1
+            size += len(self.utterances.join(index)) + 1
             if size > enough:
                 break
         return size

@@ -1,226 +1,55 @@
-"""The engine: a question in, edited in passes until nothing changes, the conversational question out."""
+"""The engine that makes self-contained questions conversational."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Unpack
+from typing import Self, Unpack, get_args
 
-from riseq.controls import MAX_PASSES, ControlOptions, Controls, check_count
-from riseq.core.phrases import PhraseVocabulary
-from riseq.data.dialogue import Asked, Context, Item, check_items, read_context, read_item, read_many
-from riseq.engine.backends import Backend, ParallelBackend
-from riseq.engine.confidence import Calibration, read_calibration
-from riseq.engine.decisions import choose_phrases, decide, find_shift
-from riseq.engine.dialogue import DialogueWords
-from riseq.engine.drafts import NO_DIALOGUE, Draft, gather, split_batches, start
+from riseq.controls import ControlOptions, Controls
+from riseq.data.dialogue import Asked, Context, read_context, read_many
+from riseq.engine.editor import Editor
 from riseq.engine.pool import Embed, QuestionPool, Suggestion
-from riseq.engine.reading import Reader
-from riseq.engine.variants import add_variants, fall_back, pick_n_best
-from riseq.extras import needs_extra
-from riseq.hub import find_default_model, find_model, is_hub_name, push_folder
-from riseq.model.card import (
-    EXAMPLES,
-    add_examples,
-    has_metadata,
-    lacks_examples,
-    make_metadata,
-    replace_metadata,
-)
-from riseq.model.folder import LAYOUT, is_exported, load_exported, read_json, read_window, save_folder
-from riseq.model.inputs import PAPER_WINDOW, Condition, ContextWindow
-from riseq.text.pieces import Pieces
-from riseq.types import InputError, Simplification
-
-WINDOW = 1_024
-"""How many examples are held at once: enough that neighbours by length need hardly any padding."""
-STRENGTH_0 = "strength 0 keeps every question"
-MANY = 8
-"""From how many batches on they are read side by side, where the backend can: a few are faster one after the other."""
+from riseq.engine.resolver import Resolver
+from riseq.engine.round_trip import FORMS, check_round_trips
+from riseq.engine.turns import Task
+from riseq.hub import find_default_model
+from riseq.types import InputError, RoundTripMode, Simplification
 
 
-class Simplifier:
+class Simplifier(Editor):
     """Makes questions conversational with a trained model.
 
     One may be called from several threads at a time, and pickled to other processes: there an exported model is opened
-    again from its folder.
+    again from its folder. A higher ``strength`` never keeps more words in the first pass, where not grounded.
     """
 
-    asks_first_turns = False
-    """Whether the network also edits a question with no dialogue before it; for evaluations alone, by default not."""
-
-    def __init__(
-        self,
-        backend: Backend,
-        pieces: Pieces,
-        phrases: PhraseVocabulary,
-        max_passes: int = MAX_PASSES,
-        calibration: Calibration | None = None,
-        model: Path | None = None,
-        window: ContextWindow = PAPER_WINDOW,
-    ) -> None:
-        """Put an engine together: what runs the network, its pieces and phrases, and the folder they come from."""
-        self.backend, self.pieces, self.phrases, self.calibration = backend, pieces, phrases, calibration
-        self.model, self.window = model, window
-        self.max_passes = check_count("max_passes", max_passes)
+    direction = "simplify"
+    round_trip: tuple[Resolver, RoundTripMode] | None = None
+    """What resolves the forms of a question again, and whether one has to come back whole; None: nobody asks."""
 
     @classmethod
-    def load(
-        cls,
-        folder: str | Path | None = None,
-        *,
-        threads: int | None = None,
-        max_passes: int = MAX_PASSES,
-        calibrated: bool = True,
-    ) -> Simplifier:
-        """Return the engine for the model in ``folder``, an exported one or a checkpoint; else for the one that ships.
-
-        ``folder`` may also be ``"default"``, ``"large"`` or the name of a model on the Hugging Face hub.
-        ``threads`` is how many cores one call may use, all of them where it is None. Without ``calibrated`` the model's
-        calibration is left aside: every pass is taken, there is no guard, and no result has a confidence.
-        """
-        found = find_default_model() if folder is None else find_model(folder)
+    def find_default(cls) -> Path:
+        """Return the folder of the model that ships."""
+        found = find_default_model()
         if found is None:
             raise InputError("no model ships with this riseq; name the folder of one")
-        if threads is not None:
-            check_count("threads", threads)
-        if is_exported(found) or not any(found.glob("*.safetensors")):
-            from riseq.engine.backends.onnx_runtime import OnnxBackend
+        return found
 
-            model = load_exported(found)
-            calibration = read_calibration(found, model.config["checksums"]) if calibrated else None
-            backend = OnnxBackend(model, found, threads)
-            return cls(backend, model.pieces, model.phrases, max_passes, calibration, found, model.window)
-        with needs_extra("train", f"{found}: a checkpoint (riseq export makes a model that needs less)"):
-            import torch
+    def with_round_trip(self, resolver: Resolver, mode: RoundTripMode = "require") -> Self:
+        """Return the same engine, guarded: of a question's forms it says the shortest that ``resolver`` makes whole.
 
-            from riseq.engine.backends.pytorch import TorchBackend
-            from riseq.model.checkpoint import load_checkpoint
-            from riseq.model.network import pick_device
-        if threads is not None:
-            torch.set_num_threads(threads)
-        checkpoint = load_checkpoint(found)
-        calibration = read_calibration(found) if calibrated else None
-        network, window = TorchBackend(checkpoint.network, pick_device()), read_window(checkpoint.facts)
-        return cls(network, checkpoint.pieces, checkpoint.phrases, max_passes, calibration, found, window)
-
-    @classmethod
-    def from_pretrained(
-        cls,
-        name_or_path: str | Path,
-        *,
-        revision: str | None = None,
-        threads: int | None = None,
-        max_passes: int = MAX_PASSES,
-        calibrated: bool = True,
-    ) -> Simplifier:
-        """Return the engine for a model, as ``load`` does, by the name that users of Hugging Face's libraries know.
-
-        ``revision`` is a branch, a tag or a commit of a model on the hub.
+        Whole is a form with every content word of the question after it was resolved in its dialogue. Where there is
+        none, ``require`` leaves the question as it is, and ``prefer`` says what would be said without the guard. See
+        docs/round-trip.md for what each wins and costs.
         """
-        if revision is not None:
-            if not is_hub_name(str(name_or_path)) or Path(name_or_path).exists():
-                raise InputError(f"{name_or_path}: revision goes with a model on the Hugging Face hub (owner/name)")
-            name_or_path = f"{name_or_path}@{revision}"
-        return cls.load(name_or_path, threads=threads, max_passes=max_passes, calibrated=calibrated)
-
-    def save_pretrained(self, folder: str | Path) -> Path:
-        """Write the model's folder, card included, to ``folder`` and return it; ``from_pretrained`` takes it again.
-
-        It appears whole or not at all. A card without metadata gets them.
-        """
-        save_folder(self._find_folder(), Path(folder), self.write_card(Path(folder).resolve().name))
-        return Path(folder)
-
-    def push_to_hub(
-        self,
-        name: str,
-        *,
-        private: bool | None = None,
-        token: str | None = None,
-        commit_message: str = "Upload a riseq model",
-        revision: str | None = None,
-    ) -> str:
-        """Upload the model, card included, to the Hugging Face hub as ``name`` (owner/name), and return its address.
-
-        The repository is made if there is none, ``private`` or not; ``token`` is by default the one you logged in with.
-        """
-        model = self._find_folder()
-        with TemporaryDirectory() as work:
-            folder = Path(work, "model")
-            save_folder(model, folder, self.write_card(name.rpartition("/")[2]))
-            return push_folder(folder, name, private=private, token=token, message=commit_message, revision=revision)
-
-    def write_card(
-        self, name: str, scores: Mapping[str, Mapping[str, float]] | None = None, refresh: bool = False
-    ) -> str:
-        """Return the model's card with metadata; those it has are kept, unless they are to ``refresh``.
-
-        ``name`` is what they call the model, and ``scores`` are by set what its config does not know.
-        """
-        folder = self._find_folder()
-        path = folder / LAYOUT.card
-        card = path.read_text(encoding="utf-8") if path.is_file() else ""
-        if has_metadata(card) and not refresh and not lacks_examples(card):
-            return card
-        shown = [(context, question, self(question, context).text) for context, question in EXAMPLES]
-        if has_metadata(card) and not refresh:
-            return add_examples(card, shown)
-        return replace_metadata(card, make_metadata(read_json(folder / LAYOUT.config), name, scores, shown))
-
-    def _find_folder(self) -> Path:
-        if self.model is None:
-            raise InputError("this Simplifier was put together by hand, expected one from the folder of a model")
-        return self.model
-
-    def __repr__(self) -> str:
-        return f"Simplifier(model={str(self.model) if self.model else None!r}, backend={self.backend!r})"
-
-    def __call__(
-        self,
-        question: str,
-        context: Context = (),
-        *,
-        controls: Controls | None = None,
-        **options: Unpack[ControlOptions],
-    ) -> Simplification:
-        """Return the conversational form of ``question`` after the dialogue in ``context``, oldest utterance first.
-
-        ``context`` has strings, messages with role and content, (speaker, text) or (question, answer) pairs; see
-        ``riseq.data.dialogue``. The options are the fields of ``riseq.Controls``, which says what each does. A higher
-        ``strength`` never keeps more words in the first pass, where not grounded.
-        """
-        return self._edit([read_item((question, context))], Controls.of(controls, **options))[0]
-
-    async def acall(
-        self,
-        question: str,
-        context: Context = (),
-        *,
-        controls: Controls | None = None,
-        **options: Unpack[ControlOptions],
-    ) -> Simplification:
-        """Return what a call returns, worked out in another thread, so that the event loop goes on meanwhile."""
-        return await asyncio.to_thread(self, question, context, controls=controls, **options)
-
-    def many(
-        self,
-        context: Context,
-        questions: Sequence[str],
-        *,
-        controls: Controls | None = None,
-        **options: Unpack[ControlOptions],
-    ) -> list[Simplification]:
-        """Return the conversational form of each of ``questions`` after one dialogue, in order: what to suggest next.
-
-        The dialogue is read once, and the questions are answered in one batch.
-        """
-        return self._edit(read_many(context, questions), Controls.of(controls, **options))
+        if mode not in get_args(RoundTripMode):
+            raise InputError(f"mode is {mode!r}, expected {' or '.join(get_args(RoundTripMode))}")
+        guarded = copy(self)
+        guarded.round_trip = resolver, mode
+        return guarded
 
     def ask(
         self,
@@ -238,7 +67,7 @@ class Simplifier:
         ``riseq.QuestionPool`` is read once for many dialogues. ``embed`` gives each text of a list a row of numbers, as
         sentence encoders do; without it words decide.
         """
-        chosen, said = Controls.of(controls, **options), read_context(context)
+        chosen, said = self._read_controls(controls, options), read_context(context)
         if not isinstance(pool, QuestionPool):
             pool = QuestionPool(pool, embed)
         elif embed is not None:
@@ -247,86 +76,9 @@ class Simplifier:
         results = self._edit(read_many(said, [pick.question for pick in picks]), chosen)
         return [Suggestion(one, pick.score, pick.index) for one, pick in zip(results, picks, strict=True)]
 
-    def batch(
-        self, items: Iterable[Item], *, controls: Controls | None = None, **options: Unpack[ControlOptions]
-    ) -> Iterator[Simplification]:
-        """Yield one result an item, in order, holding no more than a window of them in memory.
-
-        An item is an ``Example``, a dict with a ``question`` and a ``context``, or a (question, context) pair.
-        """
-        # Checked here, for a mistake should not wait for the first result.
-        check_items(items)
-        asked = Controls.of(controls, **options)
-        return (result for window in _read_windows(items) for result in self._edit(window, asked))
-
-    def follow(self, items: Iterable[Item], controls: Controls) -> Iterator[Draft]:
-        """Yield the draft of each item after its last pass, in order: its steps, and how sure each pass was."""
-        for window in _read_windows(items):
-            yield from self._draft(window, controls)
-
-    def _edit(self, asked: Sequence[Asked], controls: Controls) -> list[Simplification]:
-        return [self._finish(draft, controls) for draft in self._draft(asked, controls)]
-
-    def _finish(self, draft: Draft, controls: Controls) -> Simplification:
-        own = draft.finish(self.calibration)
-        result = fall_back(own, draft.variants, controls.min_confidence) if controls.min_confidence else own
-        if controls.n_best == 1:
-            return result
-        return replace(result, alternatives=pick_n_best(result, (*draft.variants, own), controls.n_best))
-
-    def _draft(self, asked: Sequence[Asked], controls: Controls) -> list[Draft]:
-        room = self.backend.max_pieces
-        protect, pronouns = controls.protected_words(), controls.pronoun_words()
-        condition = Condition.GROUNDED if controls.grounded else Condition.UNKNOWN
-        # Equal dialogues are read once, whether or not they are one object.
-        readers = {said: Reader(DialogueWords(said), self.pieces) for said in dict.fromkeys(said for _, said in asked)}
-        settings, relevant = (protect, self.window, condition, pronouns), controls.reads_relevant
-        drafts = [start(one, said, self.pieces, room, *settings, readers[said], relevant) for one, said in asked]
-        if self.asks_first_turns:
-            for draft in drafts:
-                draft.reason = None if draft.reason == NO_DIALOGUE else draft.reason
-        if controls.strength == 0:
-            for draft in drafts:
-                draft.reason = draft.reason or STRENGTH_0
-        active = [draft for draft in drafts if draft.editable]
-        for number in range(controls.max_passes or self.max_passes):
-            if not active:
-                break
-            # What a pass left as it was would be left so by the next: it leaves the batch.
-            batches = split_batches(active, self.backend.batch_pieces)
-            moved = self._advance_all(list(batches), controls, number)
-            active = [draft for batch in moved for draft in batch if draft.editable]
-            if (fitted := self.calibration) is not None:
-                active = [draft for draft in active if fitted.wants_another(draft.pass_features, draft.features)]
-        return drafts
-
-    def _advance_all(self, batches: Sequence[list[Draft]], controls: Controls, number: int) -> list[list[Draft]]:
-        """Make pass ``number`` over all ``batches``, side by side where that is faster; return what it changed."""
-        backend = self.backend
-        if len(batches) < MANY or not isinstance(backend, ParallelBackend) or backend.workers < 2:
-            return [self._advance(batch, controls, number, backend) for batch in batches]
-        single = backend.single_threaded()
-        with ThreadPoolExecutor(backend.workers) as pool:
-            return list(pool.map(lambda batch: self._advance(batch, controls, number, single), batches))
-
-    def _advance(self, drafts: Sequence[Draft], controls: Controls, number: int, backend: Backend) -> list[Draft]:
-        """Make pass ``number`` over ``drafts`` and return those it changed."""
-        batch = gather(drafts, self.pieces)
-        scores = backend.score(batch)
-        shift, sureness = find_shift(controls.strength), 0.0
-        if self.calibration is not None:
-            # An edit that only a later pass wants has to be surer; one that is not leaves the milder form.
-            shift += self.calibration.later if number else 0.0
-            sureness = self.calibration.sureness if controls.guard else 0.0
-        ops = decide(scores.edits_BWE, drafts, shift, sureness)
-        (choices,) = choose_phrases(batch, scores, self.phrases, [ops], drafts)
-        if controls.n_best > 1 or controls.min_confidence:
-            add_variants(batch, scores, self.phrases, drafts, ops, self.pieces, self.calibration)
-        return [draft for draft, choice in zip(drafts, choices, strict=True) if draft.advance(choice, self.pieces)]
-
-
-def _read_windows(items: Iterable[Item]) -> Iterator[list[Asked]]:
-    """Yield the items as they were asked, at most ``WINDOW`` at a time."""
-    remaining = (read_item(item, f"item {number}: ") for number, item in enumerate(items))
-    while window := list(islice(remaining, WINDOW)):
-        yield window
+    def _edit_in_turns(self, asked: Sequence[Asked], controls: Controls) -> Task[list[Simplification]]:
+        if self.round_trip is None:
+            return (yield from super()._edit_in_turns(asked, controls))
+        several = replace(controls, n_best=max(FORMS, controls.n_best))
+        results = yield from super()._edit_in_turns(asked, several)
+        return check_round_trips(results, asked, *self.round_trip, controls)

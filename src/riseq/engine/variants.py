@@ -6,11 +6,11 @@ from itertools import takewhile, zip_longest
 
 from riseq.core.edits import Op, Ops, find_runs
 from riseq.core.levenshtein import distance
-from riseq.core.phrases import PhraseVocabulary
 from riseq.engine.backends import BatchScores
 from riseq.engine.confidence import Calibration
 from riseq.engine.decisions import choose_phrases, decide, find_shift
 from riseq.engine.drafts import Draft
+from riseq.engine.phrasing import Phrasing
 from riseq.model.inputs import Batch
 from riseq.text.pieces import Pieces
 from riseq.text.words import forms
@@ -25,7 +25,7 @@ LEAST_SHARE = 1e-3
 def add_variants(
     batch: Batch,
     scores: BatchScores,
-    phrases: PhraseVocabulary,
+    phrasing: Phrasing,
     drafts: Sequence[Draft],
     chosen: Sequence[Ops],
     pieces: Pieces,
@@ -40,7 +40,7 @@ def add_variants(
     # A row with fewer variants than the others fills its layers with what was chosen, and leaves them unused.
     rows_L = list(zip_longest(*variants))
     layers = [[ops or plain for ops, plain in zip(rows, chosen, strict=True)] for rows in rows_L]
-    for rows, choices in zip(rows_L, choose_phrases(batch, scores, phrases, layers, drafts), strict=True):
+    for rows, choices in zip(rows_L, choose_phrases(batch, scores, phrasing, layers, drafts), strict=True):
         for draft, choice, ops in zip(drafts, choices, rows, strict=True):
             if ops is None:
                 continue

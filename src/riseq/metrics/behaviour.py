@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from riseq.data.corpora import read_everyday
-from riseq.data.dataset import complete_pair, load_dataset, locate_dataset, read_dataset, reverse_pair
+from riseq.data.dataset import complete_pair, is_complete, load_dataset, locate_dataset, read_dataset, reverse_pair
 from riseq.data.rows import BadRow, FieldError, OnBad, Record, sift, take_texts
 from riseq.data.tables import read_outcomes
 from riseq.files import STDIN, name_source, open_source
@@ -43,11 +43,13 @@ def load_cases(name: str | Path, *, on_bad: OnBad | None = None) -> list[Case]:
     """Return the cases of a suite (rows with ``gold``), of everyday dialogues (``turns``) or of a set with targets.
 
     Those of a set called ``NAME+resolve`` are read backwards: the conversational question is asked, the self-contained
-    one is wanted. Those of ``NAME+complete`` ask the self-contained question in its dialogue, which then stays.
+    one is wanted. Those of ``NAME+complete`` ask the self-contained question in its dialogue, which then stays;
+    one with a word that points back is none.
     """
     for suffix, turn in ((RESOLVE_SUFFIX, reverse_pair), (COMPLETE_SUFFIX, complete_pair)):
         if str(name).endswith(suffix):
             found = load_cases(str(name).removesuffix(suffix), on_bad=on_bad)
+            found = [case for case in found if suffix == RESOLVE_SUFFIX or is_complete(case.example)]
             return [Case(turn(case.example), (case.example.question,)) for case in found]
     path = locate_dataset(name)
     first: object = None

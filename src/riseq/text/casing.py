@@ -2,13 +2,13 @@
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import takewhile
 
 from riseq.text.lexicon import ABBREVIATIONS, NEVER_NAMES, is_word
 from riseq.text.spacing import Token
-from riseq.text.words import Word, forms, split
+from riseq.text.words import Word, read_forms, read_words, remember
 
 _SENTENCE_ENDS = frozenset(".?!。？！")
 _QUOTES = frozenset("\"'“‘«([{")
@@ -47,7 +47,7 @@ class Spelling:
 
     def __init__(self, question: str, context: Iterable[str] = ()) -> None:
         # They are read when a word is first looked for that could have a capital.
-        self._shouts = question.isupper() and sum(map(is_word, forms(question))) > 1
+        self._shouts = question.isupper() and sum(map(is_word, read_forms(question))) > 1
         self._texts = (question, *context)
 
     @cached_property
@@ -62,6 +62,29 @@ class Spelling:
             position = len(tokens)
             run = self._find_run(phrase[position:])
             tokens += run or [Token(phrase[position], self._write_word(phrase[position]))]
+        return self._raise(tokens)
+
+    def copy(self, text: str, first: int, stop: int) -> list[Token]:
+        """Return words ``first`` to ``stop`` of ``text``, a mention, as they are written in the middle of a sentence.
+
+        A word that starts a sentence there keeps its capital, unless it is a small word or was seen written small.
+        """
+        source = _read(text)
+        if source.flat:
+            return self.write([word.form for word in source.words[first:stop]])
+        tokens = _copy_run(stop - first, source, first)
+        for place, token in enumerate(tokens):
+            starts = first + place in source.initial
+            if not starts or (token.form not in NEVER_NAMES and not self._is_small(token.form)):
+                tokens[place] = _recase(token, source.surfaces[first + place])
+        return self._raise(tokens)
+
+    def _is_small(self, form: str) -> bool:
+        """Return whether the word was written without a capital."""
+        return any(not _has_capital(surface) for surface in self._seen(form))
+
+    def _raise(self, tokens: list[Token]) -> list[Token]:
+        """Return the tokens in capitals where the question has nothing else."""
         return [_recase(token, token.surface.upper()) for token in tokens] if self._shouts else tokens
 
     def is_ordinary(self, form: str) -> bool:
@@ -137,9 +160,9 @@ def _copy_run(length: int, source: _Source, start: int) -> list[Token]:
 
 def _recase(token: Token, surface: str) -> Token:
     """Return the token written as ``surface``, unless that would be read as another word (``ß`` has no capital)."""
-    if surface == token.surface or forms(surface) != [token.form]:
+    if surface == token.surface or read_forms(surface) != (token.form,):
         return token
-    return replace(token, surface=surface)
+    return token._replace(surface=surface)
 
 
 def find_sentence_starts(text: str) -> frozenset[int]:
@@ -147,9 +170,9 @@ def find_sentence_starts(text: str) -> frozenset[int]:
     return _read(text).initial
 
 
-@lru_cache(maxsize=1024)
+@remember
 def _read(text: str) -> _Source:
-    words = tuple(split(text))
+    words = read_words(text)
     initial = set()
     starts = True
     for index, word in enumerate(words):

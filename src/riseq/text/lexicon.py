@@ -95,11 +95,13 @@ GENERIC_WORDS = _LISTS["generic_words"]
 _ENGLISH = (CLOSED_CLASS | QUESTION_STARTS) - _LISTS["homographs"]
 
 
+@lru_cache(maxsize=1 << 16)
 def is_word(form: str) -> bool:
     """Return whether ``form`` has a letter or digit."""
     return form.isalnum() or any(map(str.isalnum, form))
 
 
+@lru_cache(maxsize=1 << 16)
 def is_content(form: str) -> bool:
     """Return whether a lower-cased word carries content of its own."""
     return form not in CLOSED_CLASS and is_word(form)
@@ -131,6 +133,9 @@ def is_foreign(question: str, context: Sequence[str], is_known: Callable[[str], 
     One English function word is enough to be English, unless it stands among more foreign ones. One foreign word may be
     of a name, so it counts beside a word that is accented or not known; without one the dialogue decides.
     """
+    opening = _LETTERS.search(question)
+    if opening is not None and opening.group().lower() in _ENGLISH:
+        return False
     first, *others = _find_plain_words(question) or [""]
     english, foreign = _count_languages([first, *others])
     if english:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from tokenizers import Token
 from tokenizers.models import WordPiece
 
-from riseq.text.words import split
+from riseq.text.words import read_forms, remember, split
 from riseq.types import InputError
 
 CACHED_WORDS = 100_000
@@ -38,6 +39,10 @@ class Pieces:
         self._model = WordPiece(self._vocabulary, unk_token=specials[3], max_input_chars_per_word=_MAX_CHARACTERS)
         self.cut = lru_cache(maxsize=CACHED_WORDS)(self._cut)
         """The ids of one word's pieces, never empty."""
+        self.cut_text = remember(self._cut_text)
+        """The ids of the pieces of each word of a text."""
+        self.encode_text = remember(self._encode_text)
+        """The ids of the pieces of all words of a text in a row."""
 
     @classmethod
     def load(cls, path: str | Path) -> Pieces:
@@ -74,6 +79,12 @@ class Pieces:
 
     def _cut(self, word: str) -> tuple[int, ...]:
         return tuple(token.id for token in self._tokenize(word))
+
+    def _cut_text(self, text: str) -> tuple[tuple[int, ...], ...]:
+        return tuple(map(self.cut, read_forms(text)))
+
+    def _encode_text(self, text: str) -> tuple[int, ...]:
+        return tuple(chain.from_iterable(self.cut_text(text)))
 
     def encode(self, words: Iterable[str]) -> list[int]:
         """Return the ids of the pieces of all ``words`` in a row; no special pieces are added."""

@@ -1,46 +1,66 @@
 """From edits of words back to the user's own string, as a person would write it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from types import MappingProxyType
+from typing import NamedTuple
 
 from riseq.core.edits import MARKER, Edit, Op, apply, find_runs
 from riseq.text.casing import Spelling, capitalise, find_sentence_starts, has_first_capital, lower_first
 from riseq.text.lexicon import is_word
 from riseq.text.spacing import Token, needs_space
-from riseq.text.words import Word, split
-from riseq.types import Step, TextEdit
+from riseq.text.words import Word, read_words, remember
+from riseq.types import Mention, Step, TextEdit
 
 
 @dataclass(frozen=True, slots=True)
-class _Span:
+class Copied:
+    """Where words of a phrase were copied from: words ``first`` to ``stop`` of an utterance."""
+
+    utterance: int | None
+    """Its index in the context; None for the text itself."""
+    first: int
+    stop: int
+    before: int = 0
+    """How many words of the phrase stand before them."""
+
+
+class _Span(NamedTuple):
     """A run of positions with one edit: an INSERT, or neighbouring DELETEs or SUBSTITUTEs."""
 
     op: Op
     first: int
     last: int
     phrase: tuple[str, ...]
+    copied: Copied | None = None
 
 
 def realise(
-    text: str, edits: Sequence[Edit], context: Sequence[str] = (), probabilities: Sequence[float] | None = None
+    text: str,
+    edits: Sequence[Edit],
+    context: Sequence[str] = (),
+    probabilities: Sequence[float] | None = None,
+    copied: Mapping[int, Copied] = MappingProxyType({}),
 ) -> Step:
     """Return the string that ``edits`` make of ``text`` and what changed where; position 0 is the marker's.
 
     Kept words keep their characters and spacing; where nothing is edited the string is the input exactly. New words
-    take the capitals and accents they have in ``text`` and ``context``. The words of the result, as ``split`` reads
-    them, are what ``apply`` makes of the words of ``text``, provided every word of a phrase is a word to ``split``.
-    The edits' spans cover words, not the spaces and capitals that change with them; an edit of several positions has
-    the least of their ``probabilities``.
+    take the capitals and accents they have in ``text`` and ``context``; those that were ``copied``, by the position of
+    their edit, are written as they are there, and the edit refers to that mention. The words of the result, as
+    ``split`` reads them, are what ``apply`` makes of the words of ``text``, provided every word of a phrase is a word
+    to ``split``. The edits' spans cover words, not the spaces and capitals that change with them; an edit of several
+    positions has the least of their ``probabilities``.
     """
-    words = split(text)
+    words = read_words(text)
     apply([MARKER, *(word.form for word in words)], edits)  # Raises on edits that don't fit.
     if probabilities is not None and len(probabilities) != len(edits):
         raise ValueError(f"{len(probabilities)} probabilities for {len(edits)} edits")
-    spans = _find_spans(words, edits)
+    spans = [span._replace(copied=copied.get(span.first)) for span in _find_spans(words, edits)]
     if not spans:
         return Step(text)
     spelling = Spelling(text, context)
-    tokens, changes = _edit(text, words, spans, spelling, probabilities)
+    tokens, changes = _edit(text, words, spans, context, spelling, probabilities)
     return Step(_write(text, words, _recapitalise(text, words, tokens, spelling)), changes)
 
 
@@ -58,19 +78,25 @@ def _find_spans(words: Sequence[Word], edits: Sequence[Edit]) -> list[_Span]:
 
 
 def _edit(
-    text: str, words: Sequence[Word], spans: Sequence[_Span], spelling: Spelling, probabilities: Sequence[float] | None
+    text: str,
+    words: Sequence[Word],
+    spans: Sequence[_Span],
+    context: Sequence[str],
+    spelling: Spelling,
+    probabilities: Sequence[float] | None,
 ) -> tuple[list[Token], tuple[TextEdit, ...]]:
+    read = _keep_all(text)
     tokens: list[Token] = []
     written: list[tuple[_Span, int, int]] = []
     position = 1
     for span in spans:
         kept = span.last if span.op is Op.INSERT else span.first - 1
-        tokens += [_keep(text, words, index) for index in range(position - 1, kept)]
+        tokens += read[position - 1 : kept]
         start = len(tokens)
-        tokens += spelling.write(span.phrase)
+        tokens += _write_phrase(span, text, context, spelling)
         written.append((span, start, len(tokens)))
         position = span.last + 1
-    tokens += [_keep(text, words, index) for index in range(position - 1, len(words))]
+    tokens += read[position - 1 :]
     changes = []
     for span, start, end in written:
         if span.op is Op.INSERT:
@@ -79,47 +105,74 @@ def _edit(
             old_start, old_end = words[span.first - 1].start, words[span.last - 1].end
         least = None if probabilities is None else min(probabilities[span.first : span.last + 1])
         new = _join(text, words, tokens, start, end)
-        changes.append(TextEdit(span.op, old_start, old_end, text[old_start:old_end], new, least))
+        old, mention = text[old_start:old_end], _find_mention(span.copied, context)
+        changes.append(TextEdit(span.op, old_start, old_end, old, new, least, mention))
     return tokens, tuple(changes)
 
 
-def _keep(text: str, words: Sequence[Word], index: int) -> Token:
-    word = words[index]
-    before = words[index - 1].end < word.start if index else None
-    after = word.end < words[index + 1].start if index + 1 < len(words) else None
-    return Token(word.form, _surface(text, word), index, before, after)
+def _write_phrase(span: _Span, text: str, context: Sequence[str], spelling: Spelling) -> list[Token]:
+    """Return the words of a phrase in the middle of a sentence, those that were copied as they are there."""
+    if (source := span.copied) is None:
+        return spelling.write(span.phrase)
+    end = source.before + source.stop - source.first
+    said = text if source.utterance is None else context[source.utterance]
+    around = spelling.write(span.phrase[: source.before]), spelling.write(span.phrase[end:])
+    return [*around[0], *spelling.copy(said, source.first, source.stop), *around[1]]
+
+
+def _find_mention(source: Copied | None, context: Sequence[str]) -> Mention | None:
+    if source is None or source.utterance is None:
+        return None
+    said = read_words(context[source.utterance])
+    return Mention(source.utterance, said[source.first].start, said[source.stop - 1].end)
+
+
+@remember
+def _keep_all(text: str) -> tuple[Token, ...]:
+    """Return the words of ``text`` as they are kept."""
+    words = read_words(text)
+    spaced = [before.end < after.start for before, after in pairwise(words)]
+    around = zip(words, [None, *spaced], [*spaced, None], strict=False)
+    return tuple(
+        [
+            Token(form, text[start:end], index, before, after)
+            for index, ((form, start, end), before, after) in enumerate(around)
+        ]
+    )
 
 
 def _recapitalise(text: str, words: Sequence[Word], tokens: Sequence[Token], spelling: Spelling) -> list[Token]:
     """Return the tokens with the capitals that their new positions ask for."""
     result = list(tokens)
     for position, token in enumerate(tokens):
+        if not has_first_capital(token.surface):
+            continue
         if _has_lost_name(text, words, tokens, position) and spelling.is_ordinary(token.form):
             result[position] = lower_first(token)
     old = next((index for index, word in enumerate(words) if is_word(word.form)), None)
     new = next((position for position, token in enumerate(tokens) if is_word(token.form)), None)
-    if old is None or new is None or tokens[new].index == old or not has_first_capital(_surface(text, words[old])):
+    if old is None or new is None or tokens[new].place == old or not has_first_capital(_surface(text, words[old])):
         return result
     # The first letter is a capital because the input's was; the word it was on keeps it only if it is a name.
     result[new] = capitalise(result[new])
     for position, token in enumerate(result):
-        if token.index == old and spelling.is_ordinary(token.form):
+        if token.place == old and spelling.is_ordinary(token.form):
             result[position] = lower_first(token)
     return result
 
 
 def _has_lost_name(text: str, words: Sequence[Word], tokens: Sequence[Token], position: int) -> bool:
     """Return whether the token had its capital from a name that is gone: "The" of "The Cult's tour" in "the tour"."""
-    index = tokens[position].index
+    index = tokens[position].place
     if index is None or index + 1 == len(words):
         return False
     capitals = has_first_capital(tokens[position].surface) and has_first_capital(_surface(text, words[index + 1]))
     if not capitals or index in (starts := find_sentence_starts(text)):
         return False
-    before = [token.index for token in tokens[:position][-1:] if has_first_capital(token.surface)]
+    before = [token.place for token in tokens[:position][-1:] if has_first_capital(token.surface)]
     if before == [index - 1] and index - 1 not in starts:
         return False
-    return position + 1 == len(tokens) or tokens[position + 1].index != index + 1
+    return position + 1 == len(tokens) or tokens[position + 1].place != index + 1
 
 
 def _surface(text: str, word: Word) -> str:
@@ -129,19 +182,21 @@ def _surface(text: str, word: Word) -> str:
 def _write(text: str, words: Sequence[Word], tokens: Sequence[Token]) -> str:
     if not tokens:
         return ""
-    before = text[: words[0].start] if tokens[0].index == 0 else ""
-    after = text[words[-1].end :] if tokens[-1].index == len(words) - 1 else ""
+    before = text[: words[0].start] if tokens[0].place == 0 else ""
+    after = text[words[-1].end :] if tokens[-1].place == len(words) - 1 else ""
     return before + _join(text, words, tokens, 0, len(tokens)) + after
 
 
 def _join(text: str, words: Sequence[Word], tokens: Sequence[Token], start: int, end: int) -> str:
     """Return the tokens from ``start`` to ``end`` as they are written among the others."""
-    spaces = ["", *(_space(text, words, tokens, position) for position in range(start + 1, end))]
-    return "".join(space + token.surface for space, token in zip(spaces, tokens[start:end], strict=False))
-
-
-def _space(text: str, words: Sequence[Word], tokens: Sequence[Token], position: int) -> str:
-    before, after = tokens[position - 1].index, tokens[position].index
-    if before is not None and after == before + 1:
-        return text[words[before].end : words[after].start]
-    return " " if needs_space(tokens, position) else ""
+    parts: list[str] = []
+    for position in range(start, end):
+        token = tokens[position]
+        if position > start:
+            before, after = tokens[position - 1].place, token.place
+            if before is not None and after == before + 1:
+                parts.append(text[words[before].end : words[after].start])
+            elif needs_space(tokens, position):
+                parts.append(" ")
+        parts.append(token.surface)
+    return "".join(parts)

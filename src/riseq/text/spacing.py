@@ -1,9 +1,9 @@
 """Where a person writes a space between two words, and where not."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Flag
 from functools import lru_cache
+from typing import NamedTuple
 
 from riseq.text.lexicon import APOSTROPHES, PREFIXES, SUFFIXES, is_word
 from riseq.text.words import split
@@ -14,14 +14,13 @@ _JOINERS = frozenset("-‐‑/\\_")
 _DIGIT_JOINERS = frozenset(".,:")  # 3.5, 1,000, 10:30
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One word of the text to be written."""
 
     form: str
     surface: str
     """How it is written."""
-    index: int | None = None
+    place: int | None = None
     """Which word of the user's text it is; none for a new word."""
     space_before: bool | None = None
     """Whether a space stood before it where it was read; none where it was not read or nothing stood before it."""
@@ -87,7 +86,7 @@ def _hold(tokens: Sequence[Token], position: int) -> _Side:
     if form == '"':
         before = sum(other.form == '"' for other in tokens[:position])
         return _Side.LEFT if before % 2 else _Side.RIGHT
-    if token.index is None and token.space_before is None and token.space_after is None:
+    if token.place is None and token.space_before is None and token.space_after is None:
         return _Side.BOTH if form in _JOINERS else _Side.NEITHER
     return _Side.NEITHER if token.space_before or token.space_after else _Side.BOTH
 
@@ -98,7 +97,7 @@ def _hold_apostrophe(tokens: Sequence[Token], position: int) -> _Side:
         return _Side.BOTH
     if _was_open(token):
         return _Side.RIGHT
-    if token.index is not None:
+    if token.place is not None:
         return _Side.LEFT
     # Two of them around words are quotation marks; one alone is the plural's possessive (the Beatles' album).
     loose = [i for i, other in enumerate(tokens) if other.form == token.form and not _is_inside(tokens, i)]
@@ -113,7 +112,7 @@ def _is_inside(tokens: Sequence[Token], position: int) -> bool:
     if after.form in SUFFIXES and is_word(before.form):
         # The chord 'd' is in quotation marks.
         return position + 2 == len(tokens) or tokens[position + 2].form != token.form
-    return token.index is None and before.form in PREFIXES and is_word(after.form)
+    return token.place is None and before.form in PREFIXES and is_word(after.form)
 
 
 def _was_open(token: Token) -> bool:

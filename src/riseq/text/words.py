@@ -5,9 +5,9 @@ see; its span is what the user wrote.
 """
 
 import re
-from collections.abc import Iterable
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from functools import lru_cache, wraps
+from typing import NamedTuple, TypeVar
 
 from tokenizers import PreTokenizedString
 from tokenizers.normalizers import BertNormalizer
@@ -18,6 +18,24 @@ from riseq.text.lexicon import find_stem, is_content
 # On printable ASCII, BERT's basic tokens are runs of letters and digits, and single punctuation marks.
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9 ]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+SHORT = 300
+"""How many characters a text may have for what is found in it to be remembered."""
+REMEMBERED = 8_192
+"""Of how many texts something is remembered: an utterance stands before all the questions that come after it."""
+
+_Found = TypeVar("_Found")
+
+
+def remember(find: Callable[[str], _Found]) -> Callable[[str], _Found]:
+    """Return ``find``, a pure function of a text whose result nobody changes, with a memory for short texts."""
+    remembered = lru_cache(maxsize=REMEMBERED)(find)
+
+    @wraps(find)
+    def find_once(text: str) -> _Found:
+        return remembered(text) if len(text) <= SHORT else find(text)
+
+    return find_once
 
 
 class Word(NamedTuple):
@@ -30,8 +48,15 @@ class Word(NamedTuple):
 
 def split(text: str) -> list[Word]:
     """Return the words of ``text`` in order; their spans don't overlap, and between them is nothing BERT can see."""
+    return list(read_words(text))
+
+
+@remember
+def read_words(text: str) -> tuple[Word, ...]:
+    """Return what ``split`` does, as a tuple that may be remembered."""
     if _is_plain(text):
-        return [Word(match.group(), *match.span()) for match in _ASCII_WORD.finditer(text.lower())]
+        found_words = _ASCII_WORD.finditer(text.lower())
+        return tuple([Word(match.group(), match.start(), match.end()) for match in found_words])
     normalizer, pre_tokenizer = _bert()
     # Half a surrogate pair has no UTF-8 form; BERT drops the replacement character it becomes.
     string = PreTokenizedString(_SURROGATE.sub("\ufffd", text))
@@ -46,12 +71,30 @@ def split(text: str) -> list[Word]:
         while end < limit and _is_invisible(text[end]):
             end += 1
         words.append(Word(form, start, end))
-    return words
+    return tuple(words)
 
 
 def forms(text: str) -> list[str]:
     """Return the forms of the words of ``text``."""
-    return _ASCII_WORD.findall(text.lower()) if _is_plain(text) else [word.form for word in split(text)]
+    return list(read_forms(text))
+
+
+@remember
+def read_forms(text: str) -> tuple[str, ...]:
+    """Return what ``forms`` does, as a tuple that may be remembered."""
+    return tuple(_ASCII_WORD.findall(text.lower()) if _is_plain(text) else [word.form for word in read_words(text)])
+
+
+@remember
+def read_stems(text: str) -> tuple[str, ...]:
+    """Return the stems of all words of ``text``, small ones and marks too."""
+    return tuple(map(find_stem, read_forms(text)))
+
+
+@remember
+def find_named(text: str) -> tuple[bool, ...]:
+    """Return which words of ``text`` are written as names are: with a capital, and no function words."""
+    return tuple([text[word.start].isupper() and is_content(word.form) for word in read_words(text)])
 
 
 def find_stems(texts: Iterable[str]) -> set[str]:

@@ -6,7 +6,9 @@ import pytest
 
 from riseq.engine.backends import ParallelBackend
 from riseq.engine.backends.onnx_runtime import CPU, CUDA, OnnxBackend, pick_providers
-from riseq.engine.simplifier import MANY, Simplifier
+from riseq.engine.editor import MANY
+from riseq.engine.simplifier import Simplifier
+from riseq.types import InputError
 from tiny_model import export_tiny, make_examples
 
 
@@ -41,3 +43,12 @@ def test_one_thread_or_float32_is_not_divided(tmp_path_factory: pytest.TempPathF
         backend = Simplifier.load(export_tiny(base, "bert", precision)[1], threads=threads).backend
         assert isinstance(backend, OnnxBackend)
         assert backend.workers == 1
+
+
+def test_a_device_that_cannot_run_a_model_is_refused_in_one_line() -> None:
+    assert pick_providers("float32", [CUDA, CPU], "cpu") == [CPU]
+    assert pick_providers("float32", [CUDA, CPU], "cuda") == [CUDA, CPU]
+    with pytest.raises(InputError, match="an int8 model runs on the CPU"):
+        pick_providers("int8", [CUDA, CPU], "cuda")
+    with pytest.raises(InputError, match="onnxruntime-gpu"):
+        pick_providers("float32", [CPU], "cuda")

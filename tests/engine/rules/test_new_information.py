@@ -14,6 +14,7 @@ from riseq.core.edits import MARKER, Op
 from riseq.core.phrases import PhraseVocabulary
 from riseq.engine.backends import BatchScores, ScoreArray
 from riseq.engine.dialogue import DialogueWords
+from riseq.engine.phrasing import Phrasing
 from riseq.engine.rules.new_information import keep_new_information, keep_unsaid
 from riseq.engine.simplifier import Simplifier
 from riseq.model.inputs import Batch, SpanBatch
@@ -141,7 +142,7 @@ def test_no_word_that_nobody_said_is_ever_lost(
     words: list[str], context: list[str], chance: Random, many: bool
 ) -> None:
     """The law, over the whole engine: random scores in all passes, at every strength and in every alternative."""
-    engine = Simplifier(RandomBackend(chance), PIECES, PHRASES)
+    engine = Simplifier(RandomBackend(chance), PIECES, Phrasing(PHRASES))
     question = " ".join(words)
     result = engine(question, context, strength=chance.random(), n_best=4 if many else 1)
     said = find_stems(context)

@@ -1,5 +1,6 @@
 """What the engine asks of whatever runs the network."""
 
+from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -24,7 +25,10 @@ class BatchScores(Protocol):
         """Log-probabilities of the four edits at each word, the marker's first."""
 
     def score_phrases(self, spans: SpanBatch) -> ScoreArray:
-        """Return the log-probabilities [N, P] of all phrases at each span, of which there is at least one."""
+        """Return the log-probabilities [N, P] of all phrases at each span, of which there is at least one.
+
+        Those of a network that copies are ``riseq.engine.phrasing.Phrasing``'s to read.
+        """
 
 
 class Backend(Protocol):
@@ -40,6 +44,23 @@ class Backend(Protocol):
 
     def score(self, batch: Batch) -> BatchScores:
         """Return the scores of ``batch``."""
+
+
+@runtime_checkable
+class QueuedScores(Protocol):
+    """Scores of a network that works on while its caller does: phrases too can be asked for before they are read."""
+
+    def start_phrases(self, spans: SpanBatch) -> Callable[[], ScoreArray]:
+        """Return what waits for what ``score_phrases`` returns, and gives it."""
+
+
+@runtime_checkable
+class QueuedBackend(Protocol):
+    """A backend whose scores may still be under way when ``score`` returns."""
+
+    @property
+    def in_flight(self) -> int:
+        """How many windows of questions had best be under way."""
 
 
 @runtime_checkable

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from riseq.engine.backends import ScoreArray, read_edits
 from riseq.extras import import_onnxruntime
+from riseq.model.copies import CopyBatch
+from riseq.model.differences import read_graph
 from riseq.model.folder import LAYOUT, ExportedModel, load_exported
 from riseq.model.inputs import Batch, SpanBatch
-from riseq.types import InputError
+from riseq.types import Device, InputError
 
 FLOAT_BATCH_PIECES = 2_048
 GPU_BATCH_PIECES = 65_536
@@ -33,6 +35,7 @@ class OnnxScores:
     states_BLD: ScoreArray
     pieces_BLD: ScoreArray
     mask_BL: NDArray[np.bool_]
+    copies: CopyBatch | None
     phraser: Any
     span_pieces: int
 
@@ -51,25 +54,32 @@ class OnnxScores:
             "places": np.minimum(places_NS, self.mask_BL.shape[1] - 1),
             "lengths": length_N,
         }
-        scores: ScoreArray = self.phraser.run(["phrases"], feeds)[0]
-        return scores
+        if (words := self.copies) is not None:
+            feeds |= {"first": words.first_BC[given], "last": words.last_BC[given], "room": words.room_BC[given]}
+        scores: list[ScoreArray] = self.phraser.run(None, feeds)
+        return scores[0] if len(scores) == 1 else np.concatenate(scores, axis=1)
 
 
 class OnnxBackend:
     """An exported model in onnxruntime: on the GPU where it is one of float32 and onnxruntime can, else on the CPU."""
 
-    def __init__(self, exported: ExportedModel, folder: Path, threads: int | None = None) -> None:
-        """Open the two graphs; ``threads`` is how many cores one call may use, all of them where it is None."""
+    def __init__(
+        self, exported: ExportedModel, folder: Path, threads: int | None = None, device: Device | None = None
+    ) -> None:
+        """Open the two graphs; ``threads`` is how many cores one call may use, all of them where it is None.
+
+        On the ``device`` cuda it is an error if they cannot run there, on cpu no GPU is used.
+        """
         self.max_pieces, self.precision = exported.max_pieces, exported.precision
         self.threads = threads or count_cores()
         # An int8 graph scales a tensor by the largest value in it, so neighbours in a batch would change each other's
         # scores: there each row is read alone, and a question has one answer whatever stands beside it.
         self.batch_pieces = 1 if exported.precision == "int8" else FLOAT_BATCH_PIECES
-        providers = pick_providers(exported.precision, import_onnxruntime().get_available_providers())
+        providers = pick_providers(exported.precision, import_onnxruntime().get_available_providers(), device)
         self.workers = self.threads if exported.precision == "int8" else 1
         self._single: OnnxBackend | None = None
         self._lock = Lock()
-        self._reopen = (folder.resolve(), threads)
+        self._reopen = (folder.resolve(), threads, device)
         self._span_pieces = exported.span_pieces
         self._encoder = _open(folder / LAYOUT.encoder, threads, providers)
         if CUDA in self._encoder.get_providers():
@@ -88,7 +98,7 @@ class OnnxBackend:
         device = "cuda" if CUDA in self._encoder.get_providers() else "cpu"
         return f"OnnxBackend(precision={self.precision!r}, device={device!r}, threads={self.threads})"
 
-    def __reduce__(self) -> tuple[Callable[[Path, int | None], OnnxBackend], tuple[Path, int | None]]:
+    def __reduce__(self) -> tuple[Callable[..., OnnxBackend], tuple[Path, int | None, Device | None]]:
         # Sessions don't travel to another process; the folder does.
         return _reopen, self._reopen
 
@@ -98,7 +108,8 @@ class OnnxBackend:
         feeds = {"ids": batch.ids_BL, "types": batch.types_BL, "mask": mask, "firsts": firsts, "condition": condition}
         taken = {name: feed for name, feed in feeds.items() if name in self._takes}
         edits, states, pieces = self._encoder.run(["edits", "states", "pieces"], taken)
-        return OnnxScores(read_edits(edits, batch), states, pieces, mask, self._phraser, self._span_pieces)
+        phraser = batch.copies, self._phraser, self._span_pieces
+        return OnnxScores(read_edits(edits, batch), states, pieces, mask, *phraser)
 
     def single_threaded(self) -> OnnxBackend:
         """Return the same model on one thread, opened when first asked for: its weights are in memory once more.
@@ -107,7 +118,7 @@ class OnnxBackend:
         """
         with self._lock:
             if self._single is None:
-                self._single = _reopen(self._reopen[0], 1)
+                self._single = _reopen(self._reopen[0], 1, self._reopen[2])
             return self._single
 
 
@@ -116,15 +127,21 @@ def count_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _reopen(folder: Path, threads: int | None) -> OnnxBackend:
-    return OnnxBackend(load_exported(folder), folder, threads)
+def _reopen(folder: Path, threads: int | None, device: Device | None = None) -> OnnxBackend:
+    return OnnxBackend(load_exported(folder), folder, threads, device)
 
 
-def pick_providers(precision: str, available: Sequence[str]) -> list[str]:
-    """Return what is to run a graph, the best first.
+def pick_providers(precision: str, available: Sequence[str], device: Device | None = None) -> list[str]:
+    """Return what is to run a graph on a ``device``, or on the best one, the best first.
 
     CUDA has no kernel that quantises an activation: an int8 graph would cross between GPU and CPU at every matrix.
     """
+    if device == "cuda" and precision != "float32":
+        raise InputError(f"an {precision} model runs on the CPU; --device cuda goes with a checkpoint or float32")
+    if device == "cuda" and CUDA not in available:
+        raise InputError("--device cuda: this onnxruntime knows no GPU; expected onnxruntime-gpu, or a checkpoint")
+    if device == "cpu":
+        return [CPU]
     return [CUDA, CPU] if precision == "float32" and CUDA in available else [CPU]
 
 
@@ -142,6 +159,7 @@ def _open(path: Path, threads: int | None, providers: list[str], spin: bool = Tr
     # takes a slower kernel that does not.
     options.add_session_config_entry("session.x64quantprecision", "1")
     try:
-        return onnxruntime.InferenceSession(path, options, providers=providers)
+        graph = path if path.is_file() else read_graph(path)
+        return onnxruntime.InferenceSession(graph, options, providers=providers)
     except Exception as error:  # onnxruntime has a dozen kinds; all of them mean that the file is no good
         raise InputError(f"{path}: onnxruntime cannot open it ({str(error).splitlines()[0][:200]})") from error

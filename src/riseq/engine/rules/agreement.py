@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from riseq.core.edits import DELETE, GONE, Edit, Op, find_run, find_runs, substitute_run
+from riseq.core.edits import DELETE, GONE, Edit, Op, apply, find_run, find_runs, substitute_run
 from riseq.text import lexicon
 from riseq.text.lexicon import is_word
 
@@ -70,6 +70,11 @@ class _Sentence:
         """The runs of SUBSTITUTEs that have a phrase."""
         runs = find_runs([edit.op for edit in self.edits], (Op.SUBSTITUTE,))
         return [run for run in runs if self.edits[run.start].phrase]
+
+    def brings_any(self, forms: Collection[str] | None = None) -> bool:
+        """Return whether the edits bring in any word, or any of ``forms``."""
+        brought = (word for edit in self.edits if edit.phrase for word in edit.phrase)
+        return any(forms is None or word in forms for word in brought)
 
     def is_kept(self, at: int) -> bool:
         """Return whether nothing happens at ``at``."""
@@ -157,13 +162,21 @@ def fix_agreement(
     """
     sentence = _Sentence(words, edits, fixed)
     if any(edit.op for edit in edits):
-        _drop_closing_quote(sentence)
-        _stay_general(sentence, gender_known, names, of_trade)
-        _own(sentence)
-        _drop_double(sentence)
-        _take_object_form(sentence)
-        _agree(sentence)
-        _choose_article(sentence)
+        # Each rule is asked only where there is something for it: most edits need none of them.
+        if "'" in words or '"' in words:
+            _drop_closing_quote(sentence)
+        if sentence.brings_any():
+            _stay_general(sentence, gender_known, names, of_trade)
+            _own(sentence)
+        made = apply(words, sentence.edits)
+        if any(first == second or first in lexicon.ARTICLES for first, second in pairwise(made)):
+            _drop_double(sentence)
+        if sentence.brings_any(lexicon.OBJECT_FORMS):
+            _take_object_form(sentence)
+        if sentence.brings_any(_WRONG_VERBS):
+            _agree(sentence)
+        if "a" in made or "an" in made:
+            _choose_article(sentence)
     return sentence.edits
 
 

@@ -29,6 +29,15 @@ _GIVING = frozenset({"feed", "feeding", "give", "giving", "send", "show", "teach
 _NUMERAL = re.compile(r"[ivx]+|\d+\w?")
 _BEFORE_TO = frozenset({"have", "has", "had", "need", "needs", "needed", "ought", "going", "able"})
 _COMPARING = frozenset({"better", "worse", "more", "less", "well", "as", "than"})
+_AFTER_PHRASE = ENDS | PREPOSITIONS
+_AFTER_OBJECT = _AFTER_PHRASE | AUXILIARIES
+_AFTER_LOST_VERB = _AFTER_PHRASE | _COMPARING
+_TIES = LINKS - AUXILIARIES
+_TIES_AT_END = _TIES | lexicon.SUBORDINATORS
+_BEFORE_TIME = PREPOSITIONS | lexicon.SUBORDINATORS
+_BARE_OPENERS = lexicon.PHRASE_OPENERS - DETERMINERS
+_BEFORE_OPENING = ENDS | {""}
+_OWNERS_AND_ONE, _OWNERS_AND_COUNTS = _OWNERS | {"one"}, _OWNERS | {"much", "many"}
 
 
 def undo_broken_runs(
@@ -46,11 +55,11 @@ def undo_broken_runs(
     for run in find_runs(ops, (Op.DELETE,)):
         start, after = run.start, _find_next(run.stop, ops, words)
         opens = is_content(words[start]) or words[start] in DETERMINERS or words[start - 1] in ("because", "than")
-        if opens and after in ENDS | PREPOSITIONS | AUXILIARIES:
+        if opens and after in _AFTER_OBJECT:
             start -= words[start - 1] in ARTICLES
             along = slice(start - 1, run.stop)
             free = ops[start - 1] == Op.KEEP and not any(along.start <= at < run.start for at in fixed)
-            ties = LINKS - AUXILIARIES | (lexicon.SUBORDINATORS if after in ENDS else frozenset())
+            ties = _TIES_AT_END if after in ENDS else _TIES
             if words[start - 1] in ties and start > 3 and free:
                 set_run(ops, along, Op.DELETE)
     broken = [slice(0)]
@@ -153,7 +162,7 @@ def _is_broken(run: slice, ops: Ops, words: Sequence[str], new: tuple[str, ...],
         # "[Does Ryanair charge: do they] for a pushchair": the verb went along with the name before it.
         verb = any(names[run.start : run.stop - 1]) and is_content(gone[-1]) and not names[run.stop - 1]
         subject = new[-1:] != () and new[-1] in _SUBJECTS and DETERMINERS.isdisjoint(gone)
-        along = verb and subject and after in ENDS | PREPOSITIONS and not {gone[0], before}.isdisjoint(_HELPING_VERBS)
+        along = verb and subject and after in _AFTER_PHRASE and not {gone[0], before}.isdisjoint(_HELPING_VERBS)
         # "[What time does the market on Canal Street: and] close": its verb stayed.
         stays = names[run.stop - 1] and words[run.stop : run.stop + 1] == [after] and not any(names[run.stop :][:1])
         along |= new in _OPENINGS and stays and is_content(after) and not _HELPING_VERBS.isdisjoint(gone)
@@ -193,9 +202,9 @@ def _is_misplaced(gone: Sequence[str], new: tuple[str, ...], first: Sequence[str
     if new[:2] in _OPENINGS or new in _OPENINGS:
         verb = any(is_content(one) and other in _HELPING_VERBS for one, other in pairwise(rest))
         half = verb or "than" in rest[:2] or not _PARTICLES.isdisjoint(rest[1:2])
-        return gone[0] not in JOINTS and (before not in {"", *ENDS} or after in ("to", "be", "?") or half)
+        return gone[0] not in JOINTS and (before not in _BEFORE_OPENING or after in ("to", "be", "?") or half)
     # "how long was [the Wall in 1989: then]": a time alone is then.
-    if new[-1] == "then" and gone[0] not in PREPOSITIONS | lexicon.SUBORDINATORS:
+    if new[-1] == "then" and gone[0] not in _BEFORE_TIME:
         return True
     # "if [the cyclist has: do they] no insurance": a question's order inside a clause. "if [it rains: they]?": no verb.
     alone = len(new) == 1 and new[0] in lexicon.PRONOUNS
@@ -204,7 +213,7 @@ def _is_misplaced(gone: Sequence[str], new: tuple[str, ...], first: Sequence[str
     # "did the sponge [divers: they] find", "if she [sells the car: it]?": two subjects. "any [Abba: their] songs".
     opened = is_content(before) and (first[-2] in DETERMINERS or (first[-2] in AUXILIARIES and first[-3] in _ASKING))
     subject = before in _SUBJECTS or opened
-    if (alone and new[0] in _SUBJECTS and subject) or (before in _QUANTIFIERS and new[-1] in _OWNERS | {"one"}):
+    if (alone and new[0] in _SUBJECTS and subject) or (before in _QUANTIFIERS and new[-1] in _OWNERS_AND_ONE):
         return True
     # "take my name [off the list: it off]": the pronoun stands beside another object.
     if new[:1] in _OBJECTS_OF_VERBS and new[-1] in _PARTICLES and first[-2:-1] != [] and first[-2] in DETERMINERS:
@@ -214,15 +223,15 @@ def _is_misplaced(gone: Sequence[str], new: tuple[str, ...], first: Sequence[str
     if before == "to" and alone and wants and is_content(gone[0]) and not DETERMINERS.isdisjoint(gone):
         return True
     # "the role [of toilets: their] in film": a possessive without its noun.
-    if new[-1] in _OBJECTS and _ends_phrase(after) and gone[0] in lexicon.PHRASE_OPENERS - DETERMINERS:
+    if new[-1] in _OBJECTS and _ends_phrase(after) and gone[0] in _BARE_OPENERS:
         return True
     # "reach [the: there] Moon", "how much [Red Bull: it] can you": a pronoun has no noun and no quantity with it.
-    counted = len(new) == 1 and before in _OWNERS | {"much", "many"}
+    counted = len(new) == 1 and before in _OWNERS_AND_COUNTS
     torn = "-" in (gone[0], gone[-1], before, after)  # "did [Yeong-: she] hye"
     if torn or (new[-1] in _STANDING_ALONE and ((gone[-1] in DETERMINERS and is_content(after)) or counted)):
         return True
     # "Can [my landlord raise the rent: that] in Berlin?", "does [oat milk froth: it] better": the verb went along.
-    return before in _HELPING_VERBS and after in ENDS | PREPOSITIONS | _COMPARING and len(gone) > 2
+    return before in _HELPING_VERBS and after in _AFTER_LOST_VERB and len(gone) > 2
 
 
 def _lacks_verb(first: Sequence[str]) -> bool:

@@ -27,7 +27,8 @@ def keep_unsaid(
 
     A word that stays elsewhere, or comes back in one of the ``phrases`` put in, is not lost.
     """
-    asked, kept = list(map(find_stem, question)), {find_stem(words[at]) for at, op in enumerate(ops) if op not in GONE}
+    asked: list[str] = []
+    kept = {find_stem(words[at]) for at, op in enumerate(ops) if op not in GONE}
     for phrase in list(find_phrases(ops, words, front=True)):
         stays = kept.union(map(find_stem, phrases[phrase.start]))
         content = [index for index in range(phrase.start, phrase.stop) if is_content(words[index])]
@@ -35,8 +36,10 @@ def keep_unsaid(
         spelled = named if len(named) > 1 and find_initials(words[index] for index in named) in dialogue else ()
         for index in content:
             stem = find_stem(words[index])
-            known = words[index] in dialogue or dialogue.find_spelled(words[index]) is not None
-            if known or index in spelled or stem in stays or stem not in asked:
+            if words[index] in dialogue or index in spelled or stem in stays:
+                continue
+            asked = asked or list(map(find_stem, question))
+            if stem not in asked or dialogue.find_spelled(words[index]) is not None:
                 continue
             # An earlier pass may have brought the two together: "film [the] alien".
             after = (takewhile(is_content, question[at + 1 :]) for at, other in enumerate(asked) if other == stem)

@@ -13,9 +13,10 @@ from riseq.engine.dialogue import DialogueWords
 from riseq.engine.rules.new_information import find_phrases
 from riseq.text import lexicon
 from riseq.text.lexicon import find_stem, is_content, is_word
-from riseq.text.words import Word, split
+from riseq.text.words import Word, remember, split
 
 _BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+(.+)", re.MULTILINE)
+_SKIPPED = lexicon.DETERMINERS | lexicon.PREPOSITIONS
 _IN_SIGHT = 2
 """In how many of the last utterances another candidate is still in sight."""
 
@@ -45,6 +46,9 @@ def keep_candidates(ops: Ops, words: Sequence[str], phrases: Sequence[Sequence[s
     A part of a name may go before the rest, unless another has the same ("[Wilbur] Wright"), and so may everything
     where the question names both.
     """
+    pairs = list(_find_pairs(dialogue.context))
+    if not pairs and not dialogue.has_long_names:
+        return
     stems = list(map(find_stem, words))
     stay = {stem for stem, op in zip(stems, ops, strict=True) if op not in GONE}
     for phrase in list(find_phrases(ops, words)):
@@ -56,7 +60,7 @@ def keep_candidates(ops: Ops, words: Sequence[str], phrases: Sequence[Sequence[s
             set_run(ops, phrase, Op.KEEP)
         if not meant or part or clear or (new and lexicon.PRONOUNS.isdisjoint(new)):
             continue
-        if any(_is_unclear(meant, pair, stems, new, dialogue) for pair in _find_pairs(dialogue.context)):
+        if any(_is_unclear(meant, pair, stems, new, dialogue) for pair in pairs):
             set_run(ops, phrase, Op.KEEP)
 
 
@@ -77,21 +81,36 @@ def _is_unclear(
 
 def _find_pairs(context: Sequence[str]) -> Iterator[_Pair]:
     """Yield each two that stand side by side in sight."""
-    skipped = lexicon.DETERMINERS | lexicon.PREPOSITIONS
     for text in context[-_IN_SIGHT:]:
-        words = split(text)
+        yield from _find_joined(text)
+    for text in context[-1:]:
+        yield from _find_listed(text)
+
+
+@remember
+def _find_joined(text: str) -> tuple[_Pair, ...]:
+    """Return each two that a joint stands between."""
+    pairs = []
+    words = split(text)
+    if any(word.form in lexicon.JOINTS for word in words):
         between = next((index for index, word in enumerate(words) if word.form == "between"), len(words))
         for index in [index for index, word in enumerate(words) if word.form in lexicon.JOINTS]:
             joint = words[index].form
-            before, after = _read(text, words[:index][::-1], skipped), _read(text, words[index + 1 :], skipped)
+            before, after = _read(text, words[:index][::-1], _SKIPPED), _read(text, words[index + 1 :], _SKIPPED)
             # And joins all sorts of ordinary words; of commas only those of a list count: "Jobs, Wozniak and Wayne".
             if not before or not after or (joint in ("and", "&") and not before.named and index < between):
                 continue
             end = words[index + 1 + len(after.stems) :][:1]
             if joint != "," or (end and end[0].form in ("and", "or")):
-                yield before._replace(stems=before.stems[::-1], part="last"), after
-    items = [_read(line, split(line), lexicon.DETERMINERS) for line in _BULLET.findall("".join(context[-1:]))]
-    yield from pairwise(item._replace(part="all") for item in items if item)
+                pairs.append((before._replace(stems=before.stems[::-1], part="last"), after))
+    return tuple(pairs)
+
+
+@remember
+def _find_listed(text: str) -> tuple[_Pair, ...]:
+    """Return each two that follow each other in a list."""
+    items = [_read(line, split(line), lexicon.DETERMINERS) for line in _BULLET.findall(text)]
+    return tuple(pairwise(item._replace(part="all") for item in items if item))
 
 
 def _read(text: str, words: Sequence[Word], skipped: Collection[str]) -> _Candidate | None:

@@ -1,0 +1,94 @@
+"""Copied words are written as the mention is, and the edit says where that is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
+from riseq.text.realise import Copied, realise
+from riseq.text.words import forms, split
+from riseq.types import Mention
+
+CASES = [
+    ("When was it out?", ["Who directed Alien?"], "alien", "When was Alien out?"),
+    ("When was it out?", ["Who directed Alien?", "An alien did."], "alien", "When was Alien out?"),
+    ("When was it out?", ["Alien was a hit."], "alien", "When was Alien out?"),
+    (
+        "When was it out?",
+        ["Solar panels are cheap.", "Are solar panels old?"],
+        "solar panels",
+        "When was solar panels out?",
+    ),
+    ("When was it out?", ["NASA's probe is gone."], "nasa ' s probe", "When was NASA's probe out?"),
+    ("How old is it?", ["The dog barks."], "the dog", "How old is the dog?"),
+    ("How old is it?", ["The Who played."], "the who", "How old is the Who?"),
+    ("How old is it?", ["I like Björk’s café-bar."], "bjork ’ s cafe - bar", "How old is Björk’s café-bar?"),
+    ("How old is it?", ["I saw my iPhone 4S here"], "iphone 4s", "How old is iPhone 4S?"),
+    (
+        "how old is it",
+        ["tell me about marie curie", "Marie Curie was a chemist."],
+        "marie curie",
+        "how old is Marie Curie",
+    ),
+    ("HOW OLD IS IT?", ["Tell me about Rome."], "rome", "HOW OLD IS ROME?"),
+    ("How old is it?", ["Is it $4.50 (net)?"], "$ 4 . 50 ( net )", "How old is $4.50 (net)?"),
+]
+
+
+def find(context: list[str], words: list[str]) -> Copied:
+    """Return the first mention of ``words``."""
+    for index, text in enumerate(context):
+        said = forms(text)
+        for first in range(len(said)):
+            if said[first : first + len(words)] == words:
+                return Copied(index, first, first + len(words))
+    raise AssertionError(words)
+
+
+@pytest.mark.parametrize(("question", "context", "phrase", "wanted"), CASES, ids=[case[3] for case in CASES])
+def test_a_mention_keeps_its_spelling(question: str, context: list[str], phrase: str, wanted: str) -> None:
+    words = phrase.split()
+    at = 1 + forms(question).index("it")
+    edits = [KEEP] * (1 + len(split(question)))
+    edits[at] = Edit(Op.SUBSTITUTE, tuple(words))
+    step = realise(question, edits, context, None, {at: find(context, words)})
+    assert step.text == wanted
+    (said,) = [edit.refers_to for edit in step.edits]
+    assert said is not None
+    assert forms(context[said.utterance][said.start : said.end]) == words
+
+
+def test_the_first_word_has_the_capital_that_the_question_had() -> None:
+    edits = [KEEP, Edit(Op.SUBSTITUTE, ("the", "dog", "'", "s")), KEEP, KEEP]
+    context = ["I like the dog."]
+    assert realise("Its age?", edits, context, None, {1: Copied(0, 2, 4)}).text == "The dog's age?"
+    assert realise("its age?", edits, context, None, {1: Copied(0, 2, 4)}).text == "the dog's age?"
+
+
+def test_words_around_a_span_are_the_models_own() -> None:
+    edits = [KEEP, KEEP, Edit(Op.INSERT, ("of", "rome", ",")), KEEP]
+    step = realise("The mayor?", edits, ["Rome is old."], None, {2: Copied(0, 0, 1, before=1)})
+    assert (step.text, step.edits[0].refers_to) == ("The mayor of Rome,?", Mention(0, 0, 4))
+
+
+def test_what_is_copied_from_the_question_refers_to_nothing() -> None:
+    edits = [KEEP, KEEP, KEEP, Edit(Op.INSERT, ("or", "rome")), KEEP]
+    step = realise("Is Rome old?", edits, [], None, {3: Copied(None, 1, 2, before=1)})
+    assert (step.text, step.edits[0].refers_to) == ("Is Rome old or Rome?", None)
+
+
+texts = st.text(st.sampled_from("abAB éßİ'.,-$1 \t“”"), min_size=1, max_size=30).filter(lambda text: bool(forms(text)))
+
+
+@given(texts, texts, st.data())
+def test_the_words_people_see_are_the_words_that_were_copied(question: str, said: str, data: st.DataObject) -> None:
+    words, spoken = [MARKER, *forms(question)], forms(said)
+    first = data.draw(st.integers(0, len(spoken) - 1))
+    stop = data.draw(st.integers(first + 1, len(spoken)))
+    at = data.draw(st.integers(0, len(words) - 1))
+    edits = [KEEP] * len(words)
+    edits[at] = Edit(Op.INSERT, tuple(spoken[first:stop]))
+    step = realise(question, edits, [said], None, {at: Copied(0, first, stop)})
+    assert forms(step.text) == apply(words, edits)[1:]
