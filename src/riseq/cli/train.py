@@ -22,20 +22,29 @@ def train(
 
     FOLDER gets the best model by dev BLEU-4 ([bold]best[/]), the last finished
     epoch ([bold]last[/]), [bold]log.csv[/] and [bold]scores.csv[/]. Prints how the run ended
-    as one JSON object.
+    as one JSON object. A recipe of stages ([bold]recipes/ship.yaml[/]) trains, exports,
+    calibrates and scores one after the other; run again, it goes on where it was.
 
     \b
     [bold]Examples[/]
       riseq train recipes/default.yaml --out runs/mine
       riseq train recipes/default.yaml --out runs/mine --resume auto
       riseq train --recipe recipes/trans++.yaml --out runs/trans++
+      riseq train recipes/ship.yaml --out runs/ship
       riseq train recipes/paper.yaml --out runs/paper --seed 2 --set batch=32 --set device=cpu
     """
+    from riseq.reproduce.stages import read_stages, run_stages
     from riseq.train import train_recipe
 
     chosen = recipe or named
     if chosen is None or (recipe and named):
         raise InputError("train takes one recipe, as RECIPE or by --recipe")
+    if read_stages(chosen) is not None:
+        if seed is not None:
+            raise InputError("--seed: the stages of this recipe have seeds of their own")
+        for made in run_stages(chosen, out, change or []):
+            typer.echo(json.dumps(made))
+        return
     result = train_recipe(chosen, out, resume, seed, change or [])
     if result.is_main:
         typer.echo(json.dumps(result.to_dict()))
