@@ -1,4 +1,4 @@
-// Made by `npm run types` from client.js, 3750d6ccfad7af88d4f61276e14577d2e6425ee78b15b162cd17b80d5ab0d3a4
+// Made by `npm run types` from client.js, ca7e1d610976457eb62722ef6e2698e3b6e3d8561ff9f1961fdb6cdcefd1d9a6
 /** An answer that is not the one asked for: its HTTP status, the server's word for it, and its line. */
 export class ServerError extends Error {
     /** @param {number} status @param {string} code @param {string} message @param {string} [requestId] */
@@ -7,7 +7,7 @@ export class ServerError extends Error {
     code: string;
     requestId: string | undefined;
 }
-/** Simplifies questions on a server. */
+/** Edits questions on a server. */
 export class Client {
     /** @param {string | URL} [address] A proxy's path may follow the host. @param {ClientOptions} [options] */
     constructor(address?: string | URL, { apiKey, timeoutMs, retries }?: ClientOptions);
@@ -17,15 +17,20 @@ export class Client {
      */
     simplify(item: Item, options?: CallOptions): Promise<Result>;
     /**
-     * Returns one result or failure an item, in order; they go a few dozen a request, one after the other.
-     * @param {Iterable<Item>} items @param {CallOptions} [options] @returns {Promise<(Result | ItemFailure)[]>}
+     * Returns the self-contained form of a question: the way back.
+     * @param {ResolveItem} item @param {CallOptions} [options] @returns {Promise<Result>}
      */
-    batch(items: Iterable<Item>, options?: CallOptions): Promise<(Result | ItemFailure)[]>;
+    resolve(item: ResolveItem, options?: CallOptions): Promise<Result>;
+    /**
+     * Returns one result or failure an item, in order; they go a few dozen a request, one after the other.
+     * @param {Iterable<Item>} items @param {ManyOptions} [options] @returns {Promise<(Result | ItemFailure)[]>}
+     */
+    batch(items: Iterable<Item>, options?: ManyOptions): Promise<(Result | ItemFailure)[]>;
     /**
      * Returns one result or failure for each of `questions` after one dialogue, in order, a few dozen a request.
-     * @param {Candidates} candidates @param {CallOptions} [options] @returns {Promise<(Result | ItemFailure)[]>}
+     * @param {Candidates} candidates @param {ManyOptions} [options] @returns {Promise<(Result | ItemFailure)[]>}
      */
-    many({ questions, ...shared }: Candidates, options?: CallOptions): Promise<(Result | ItemFailure)[]>;
+    many({ questions, ...shared }: Candidates, options?: ManyOptions): Promise<(Result | ItemFailure)[]>;
     /** Returns what the server says of its model and limits. @param {CallOptions} [options] @returns {Promise<Model>} */
     model(options?: CallOptions): Promise<Model>;
     #private;
@@ -39,6 +44,10 @@ export type Item = Schemas["Item"] | Schemas["Chat"];
  * Several questions after one dialogue, and how to edit.
  */
 export type Candidates = Schemas["Candidates"];
+/**
+ * The same for a conversational question.
+ */
+export type ResolveItem = Schemas["ResolveItem"] | Schemas["ResolveChat"];
 /**
  * What became of a question.
  */
@@ -70,4 +79,10 @@ export type ClientOptions = {
  */
 export type CallOptions = {
     signal?: AbortSignal;
+};
+/**
+ * The direction is "simplify" by default.
+ */
+export type ManyOptions = CallOptions & {
+    direction?: "simplify" | "resolve";
 };

@@ -6,6 +6,7 @@
 /** @typedef {import("./schema.js").components["schemas"]} Schemas */
 /** @typedef {Schemas["Item"] | Schemas["Chat"]} Item A question, the dialogue before it, and how to edit. */
 /** @typedef {Schemas["Candidates"]} Candidates Several questions after one dialogue, and how to edit. */
+/** @typedef {Schemas["ResolveItem"] | Schemas["ResolveChat"]} ResolveItem The same for a conversational question. */
 /** @typedef {Schemas["Result"]} Result What became of a question. */
 /** @typedef {Schemas["ItemFailure"]} ItemFailure What stands in a batch for a question that the server fails on. */
 /** @typedef {Schemas["ModelOut"]} Model The server's model and limits. */
@@ -16,6 +17,7 @@
  * @property {number} [retries] How often a request is tried again; 4 by default.
  */
 /** @typedef {{signal?: AbortSignal}} CallOptions The signal ends the call, its retries too, with the signal's reason. */
+/** @typedef {CallOptions & {direction?: "simplify" | "resolve"}} ManyOptions The direction is "simplify" by default. */
 
 const CHUNK = 32; // questions a request of `batch`: enough to fill batches, few enough for any server's limits
 const FIRST_WAIT_MS = 250;
@@ -34,7 +36,7 @@ export class ServerError extends Error {
   }
 }
 
-/** Simplifies questions on a server. */
+/** Edits questions on a server. */
 export class Client {
   #address;
   #headers;
@@ -59,8 +61,16 @@ export class Client {
   }
 
   /**
+   * Returns the self-contained form of a question: the way back.
+   * @param {ResolveItem} item @param {CallOptions} [options] @returns {Promise<Result>}
+   */
+  resolve(item, options) {
+    return this.#send("/v1/resolve", item, options?.signal);
+  }
+
+  /**
    * Returns one result or failure an item, in order; they go a few dozen a request, one after the other.
-   * @param {Iterable<Item>} items @param {CallOptions} [options] @returns {Promise<(Result | ItemFailure)[]>}
+   * @param {Iterable<Item>} items @param {ManyOptions} [options] @returns {Promise<(Result | ItemFailure)[]>}
    */
   batch(items, options) {
     return this.#sendParts([...items], (chunk) => ({ items: chunk }), options);
@@ -68,7 +78,7 @@ export class Client {
 
   /**
    * Returns one result or failure for each of `questions` after one dialogue, in order, a few dozen a request.
-   * @param {Candidates} candidates @param {CallOptions} [options] @returns {Promise<(Result | ItemFailure)[]>}
+   * @param {Candidates} candidates @param {ManyOptions} [options] @returns {Promise<(Result | ItemFailure)[]>}
    */
   many({ questions, ...shared }, options) {
     return this.#sendParts(questions, (chunk) => ({ ...shared, questions: chunk }), options);
@@ -81,14 +91,14 @@ export class Client {
 
   /**
    * @template T
-   * @param {T[]} all @param {(chunk: T[]) => unknown} write @param {CallOptions} [options]
+   * @param {T[]} all @param {(chunk: T[]) => unknown} write @param {ManyOptions} [options]
    * @returns {Promise<(Result | ItemFailure)[]>}
    */
   async #sendParts(all, write, options) {
     const results = [];
     for (let start = 0; start < all.length; start += CHUNK) {
       const chunk = all.slice(start, start + CHUNK);
-      const answer = await this.#send("/v1/simplify", write(chunk), options?.signal);
+      const answer = await this.#send(`/v1/${options?.direction ?? "simplify"}`, write(chunk), options?.signal);
       const count = answer.results?.length;
       if (count !== chunk.length) throw new ServerError(200, "count", `${count} results for ${chunk.length} questions`);
       results.push(...answer.results);

@@ -1,5 +1,7 @@
 """A client of ``riseq serve``: ``Client`` waits, ``AsyncClient`` is awaited; both are called as a ``Simplifier`` is.
 
+``resolve``, and ``batch`` and ``many`` with ``direction="resolve"``, ask for the way back, as a ``Resolver`` does.
+
 Answers that say "later" (429, 503) and connections that fail are tried again, after as long as the server asks for.
 """
 
@@ -11,13 +13,13 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, supp
 from dataclasses import dataclass
 from inspect import isawaitable
 from itertools import islice
-from typing import Any, ClassVar, Generic, TypeVar, Unpack
+from typing import Any, ClassVar, Generic, TypeVar, Unpack, get_args
 
 import httpx
 
 from riseq.controls import ControlOptions, Controls
 from riseq.data.dialogue import Asked, Context, Item, check_items, read_item, read_many
-from riseq.types import Simplification
+from riseq.types import Direction, InputError, Simplification
 
 ADDRESS = "http://127.0.0.1:8000"
 RETRIED = frozenset({429, 503})
@@ -37,7 +39,7 @@ class ServerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FailedItem:
-    """A question of a batch that the server could not simplify; the others are not touched by it."""
+    """A question of a batch that the server failed on; the others are not touched by it."""
 
     code: str
     message: str
@@ -73,7 +75,7 @@ class _Requests(Generic[Transport]):
         api_key: str | None = None,
         model: str | None = None,
         timeout: float = 60.0,
-        retries: Retries = Retries(),  # noqa: B008 - frozen
+        retries: Retries = Retries(),
         transport: Transport | None = None,
     ) -> None:
         """Connect to ``address``; ``model``, a name of its ``/v1/models``, answers instead of the model at work."""
@@ -92,30 +94,35 @@ class _Requests(Generic[Transport]):
             await _settle(self._sleep(self._retries.wait(tried, retry_after)))
         return _read_answer(await _settle(self._http.request(method, path, json=body)))
 
-    async def _simplify(self, asked: Asked, controls: Controls) -> Simplification:
-        return Simplification.from_dict(await self._send("POST", "/v1/simplify", self._write_item(asked, controls)))
+    async def _edit(self, asked: Asked, controls: Controls, direction: Direction = "simplify") -> Simplification:
+        body = self._write(controls, direction, question=asked[0], context=list(asked[1]))
+        return Simplification.from_dict(await self._send("POST", f"/v1/{direction}", body))
 
-    async def _simplify_many(self, chunk: list[Asked], controls: Controls) -> list[Simplification | FailedItem]:
-        return await self._send_many({"items": [self._write_item(asked, controls) for asked in chunk]}, len(chunk))
+    async def _edit_many(
+        self, chunk: list[Asked], controls: Controls, direction: Direction
+    ) -> list[Simplification | FailedItem]:
+        items = [self._write(controls, direction, question=one, context=list(said)) for one, said in chunk]
+        return await self._send_many({"items": items}, len(chunk), direction)
 
-    async def _send_many(self, body: object, count: int) -> list[Simplification | FailedItem]:
-        results = (await self._send("POST", "/v1/simplify", body))["results"]
-        if len(results) != count:
-            raise ServerError(200, "count", f"{len(results)} results for {count} questions")
-        return [_read_result(one) for one in results]
-
-    async def _simplify_after(
-        self, context: tuple[str, ...], questions: list[str], controls: Controls
+    async def _edit_after(
+        self, context: tuple[str, ...], questions: list[str], controls: Controls, direction: Direction
     ) -> list[Simplification | FailedItem]:
         found: list[Simplification | FailedItem] = []
         for start in range(0, len(questions), CHUNK):
             chunk = questions[start : start + CHUNK]
-            body = {"questions": chunk, "context": list(context), **controls.to_dict(), **self._named}
-            found += await self._send_many(body, len(chunk))
+            body = self._write(controls, direction, questions=chunk, context=list(context))
+            found += await self._send_many(body, len(chunk), direction)
         return found
 
-    def _write_item(self, asked: Asked, controls: Controls) -> dict[str, Any]:
-        return {"question": asked[0], "context": list(asked[1]), **controls.to_dict(), **self._named}
+    async def _send_many(self, body: object, count: int, direction: Direction) -> list[Simplification | FailedItem]:
+        results = (await self._send("POST", f"/v1/{direction}", body))["results"]
+        if len(results) != count:
+            raise ServerError(200, "count", f"{len(results)} results for {count} questions")
+        return [_read_result(one) for one in results]
+
+    def _write(self, controls: Controls, direction: Direction, **asked: Any) -> dict[str, Any]:
+        """Return the body of a request; the model that the client names is one that simplifies."""
+        return {**asked, **controls.to_dict(), **(self._named if direction == "simplify" else {})}
 
     async def _is_ready(self) -> bool:
         with suppress(httpx.TransportError):
@@ -124,7 +131,7 @@ class _Requests(Generic[Transport]):
 
 
 class Client(_Requests[httpx.BaseTransport], AbstractContextManager["Client"]):
-    """Simplifies questions on a server; close it, or use it in a ``with``."""
+    """Edits questions on a server; close it, or use it in a ``with``."""
 
     _connect = httpx.Client
     _sleep = staticmethod(time.sleep)
@@ -145,25 +152,44 @@ class Client(_Requests[httpx.BaseTransport], AbstractContextManager["Client"]):
         **options: Unpack[ControlOptions],
     ) -> Simplification:
         """Return the conversational form of ``question`` after the dialogue in ``context``, oldest utterance first."""
-        return _finish(self._simplify(read_item((question, context)), Controls.of(controls, **options)))
+        return _finish(self._edit(read_item((question, context)), Controls.of(controls, **options)))
+
+    def resolve(
+        self,
+        question: str,
+        context: Context = (),
+        *,
+        controls: Controls | None = None,
+        **options: Unpack[ControlOptions],
+    ) -> Simplification:
+        """Return the self-contained form of ``question`` after the dialogue in ``context``, oldest utterance first."""
+        chosen = _read_controls(controls, options, "resolve")
+        return _finish(self._edit(read_item((question, context)), chosen, "resolve"))
 
     def batch(
-        self, items: Iterable[Item], *, controls: Controls | None = None, **options: Unpack[ControlOptions]
+        self,
+        items: Iterable[Item],
+        *,
+        direction: Direction = "simplify",
+        controls: Controls | None = None,
+        **options: Unpack[ControlOptions],
     ) -> Iterator[Simplification | FailedItem]:
         """Yield one result or failure an item, in order, a few dozen a request."""
-        chosen = Controls.of(controls, **options)
-        return (one for chunk in _read_chunks(items) for one in _finish(self._simplify_many(chunk, chosen)))
+        chosen = _read_controls(controls, options, direction)
+        return (one for chunk in _read_chunks(items) for one in _finish(self._edit_many(chunk, chosen, direction)))
 
     def many(
         self,
         context: Context,
         questions: Iterable[str],
         *,
+        direction: Direction = "simplify",
         controls: Controls | None = None,
         **options: Unpack[ControlOptions],
     ) -> list[Simplification | FailedItem]:
         """Return one result or failure for each of ``questions`` after one dialogue, in order."""
-        return _finish(self._simplify_after(*_read_many(context, questions), Controls.of(controls, **options)))
+        chosen = _read_controls(controls, options, direction)
+        return _finish(self._edit_after(*_read_many(context, questions), chosen, direction))
 
     def model(self) -> dict[str, Any]:
         """Return what the server says of its model and limits."""
@@ -175,7 +201,7 @@ class Client(_Requests[httpx.BaseTransport], AbstractContextManager["Client"]):
 
 
 class AsyncClient(_Requests[httpx.AsyncBaseTransport], AbstractAsyncContextManager["AsyncClient"]):
-    """Simplifies questions on a server, awaited; close it, or use it in an ``async with``."""
+    """Edits questions on a server, awaited; close it, or use it in an ``async with``."""
 
     _connect = httpx.AsyncClient
     _sleep = staticmethod(asyncio.sleep)
@@ -196,25 +222,44 @@ class AsyncClient(_Requests[httpx.AsyncBaseTransport], AbstractAsyncContextManag
         **options: Unpack[ControlOptions],
     ) -> Simplification:
         """Return the conversational form of ``question`` after the dialogue in ``context``, oldest utterance first."""
-        return await self._simplify(read_item((question, context)), Controls.of(controls, **options))
+        return await self._edit(read_item((question, context)), Controls.of(controls, **options))
+
+    async def resolve(
+        self,
+        question: str,
+        context: Context = (),
+        *,
+        controls: Controls | None = None,
+        **options: Unpack[ControlOptions],
+    ) -> Simplification:
+        """Return the self-contained form of ``question`` after the dialogue in ``context``, oldest utterance first."""
+        chosen = _read_controls(controls, options, "resolve")
+        return await self._edit(read_item((question, context)), chosen, "resolve")
 
     async def batch(
-        self, items: Iterable[Item], *, controls: Controls | None = None, **options: Unpack[ControlOptions]
+        self,
+        items: Iterable[Item],
+        *,
+        direction: Direction = "simplify",
+        controls: Controls | None = None,
+        **options: Unpack[ControlOptions],
     ) -> list[Simplification | FailedItem]:
         """Return one result or failure an item, in order; they go a few dozen a request, one after the other."""
-        chosen = Controls.of(controls, **options)
-        return [one for chunk in _read_chunks(items) for one in await self._simplify_many(chunk, chosen)]
+        chosen = _read_controls(controls, options, direction)
+        return [one for chunk in _read_chunks(items) for one in await self._edit_many(chunk, chosen, direction)]
 
     async def many(
         self,
         context: Context,
         questions: Iterable[str],
         *,
+        direction: Direction = "simplify",
         controls: Controls | None = None,
         **options: Unpack[ControlOptions],
     ) -> list[Simplification | FailedItem]:
         """Return one result or failure for each of ``questions`` after one dialogue, in order."""
-        return await self._simplify_after(*_read_many(context, questions), Controls.of(controls, **options))
+        chosen = _read_controls(controls, options, direction)
+        return await self._edit_after(*_read_many(context, questions), chosen, direction)
 
     async def model(self) -> dict[str, Any]:
         """Return what the server says of its model and limits."""
@@ -237,6 +282,15 @@ def _finish(steps: Coroutine[Any, Any, Answer]) -> Answer:
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]
     raise AssertionError("a blocking client has nothing to await")
+
+
+def _read_controls(controls: Controls | None, options: ControlOptions, direction: Direction) -> Controls:
+    """Return ``controls`` with ``options``; one that makes sense in the other direction only is a mistake."""
+    if direction not in get_args(Direction):
+        raise InputError(f"direction is {direction!r}, expected {' or '.join(get_args(Direction))}")
+    chosen = Controls.of(controls, **options)
+    chosen.check(direction)
+    return chosen
 
 
 def _read_chunks(items: Iterable[Item]) -> Iterator[list[Asked]]:

@@ -9,21 +9,25 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
+import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import CallToolResult, ListToolsResult
 
 from riseq.controls import Controls
 from riseq.engine.simplifier import Simplifier
+from riseq.integrations.mcp import build_server
+from tiny_resolver import export_tiny_resolver
 
 Rows = list[tuple[str, list[str]]]
 RISEQ = str(Path(sys.executable).parent / "riseq")
 
 
-async def talk(model: Path, asked: list[tuple[str, dict[str, object]]]) -> tuple[ListToolsResult, list[CallToolResult]]:
-    server = StdioServerParameters(
-        command=RISEQ, args=["mcp", "--model", str(model), "--threads", "1"], env={**os.environ}
-    )
+async def talk(
+    model: Path, asked: list[tuple[str, dict[str, object]]], *flags: str
+) -> tuple[ListToolsResult, list[CallToolResult]]:
+    args = ["mcp", "--model", str(model), "--threads", "1", *flags]
+    server = StdioServerParameters(command=RISEQ, args=args, env={**os.environ})
     async with Client(stdio_client(server)) as client:
         return await client.list_tools(), [await client.call_tool(name, given) for name, given in asked]
 
@@ -55,14 +59,17 @@ def test_a_client_simplifies_and_explains(model: Path, simplifier: Simplifier, r
             ],
         )
     )
-    assert [tool.name for tool in tools.tools] == ["simplify", "explain"]
+    assert [tool.name for tool in tools.tools] == ["simplify", "explain", "resolve"]
     assert all(tool.description for tool in tools.tools)
     for tool in tools.tools:
         properties = tool.input_schema["properties"]
-        assert list(properties) == ["question", "context", *(one.name for one in fields(Controls))]
+        direction = "resolve" if tool.name == "resolve" else "simplify"
+        controls = [one for one in fields(Controls) if one.metadata.get("only", direction) == direction]
+        assert list(properties) == ["question", "context", *(one.name for one in controls)]
         assert tool.input_schema["required"] == ["question", "context"]
-        for one in fields(Controls):
-            assert properties[one.name]["description"] == one.metadata["help"]
+        for one in controls:
+            help = one.metadata.get(f"{direction}_help", one.metadata["help"])
+            assert properties[one.name]["description"] == help
     plain, messages, kept, protected, explained, once, no_role, too_strong, no_context, again = answers
     expected = simplifier(question, context)
     content = {"text": texts[place], "changed": True, "confidence": expected.confidence}
@@ -84,9 +91,41 @@ def test_a_client_simplifies_and_explains(model: Path, simplifier: Simplifier, r
         assert told in say(mistake)
 
 
-def test_a_missing_model_is_one_line_and_exit_code_2() -> None:
+def test_a_client_resolves(model: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    resolver = export_tiny_resolver(tmp_path_factory.getbasetemp(), "float32")[1]
+    asked: dict[str, object] = {"question": "Did it win a prize?", "context": ["Do you know NASA?"]}
+    messages = [{"role": "user", "content": "Do you know NASA?"}]
+    variants = [asked, {**asked, "context": messages, "n_best": 2}, {**asked, "strength": 7}]
+    calls = [("resolve", one) for one in variants]
+    _, (plain, forms, too_strong) = asyncio.run(talk(model, calls, "--resolve-model", str(resolver)))
+    content = {"text": "Did NASA win a prize?", "changed": True, "confidence": None, "reason": None, "alternatives": []}
+    assert plain.structured_content == content
+    assert forms.structured_content is not None
+    assert content["text"] in forms.structured_content["alternatives"]
+    assert too_strong.is_error
+    assert "strength is 7" in say(too_strong)
+
+
+def test_without_a_model_of_the_way_back_the_tool_says_so_in_one_line(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("riseq.hub._find_shipped", lambda name: None)
+
+    async def ask() -> str:
+        async with Client(build_server(model, 1)) as client:
+            result = await client.call_tool("resolve", {"question": "Who was she?", "context": []})
+            assert result.is_error
+            return say(result)
+
+    told = asyncio.run(ask())
+    assert "resolve: no model that resolves questions ships with this riseq" in told
+    assert "\n" not in told
+
+
+@pytest.mark.parametrize("flag", ["--model", "--resolve-model"])
+def test_a_missing_model_is_one_line_and_exit_code_2(flag: str) -> None:
     done = subprocess.run(
-        [RISEQ, "mcp", "--model", "nowhere at all"], capture_output=True, text=True, timeout=60, check=False
+        [RISEQ, "mcp", flag, "nowhere at all"], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert "no such folder" in done.stderr

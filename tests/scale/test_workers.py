@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,11 +14,12 @@ from riseq.cli.simplify import Handling, bad_rows_path, simplify_file
 from riseq.controls import Controls
 from riseq.scale.blocks import Block, split_file
 from riseq.scale.storage import find_folder, find_sources
-from riseq.scale.workers import BAD, Worker
-from riseq.systems import Origin, System
+from riseq.scale.workers import BAD, Worker, load_same, prepare
+from riseq.systems import Origin, RoundTripCheck, System
 from riseq.systems.registry import SystemChoice
 from riseq.types import Example, InputError, Simplification
 from tiny_model import export_tiny, make_examples
+from tiny_resolver import export_tiny_resolver
 
 pq = pytest.importorskip("pyarrow.parquet")
 
@@ -89,3 +91,22 @@ def test_an_engine_that_cannot_be_made_raises_as_it_is_loaded(tmp_path: Path) ->
     for act in (worker.load, partial(worker.process, blocks[0])):
         with pytest.raises(InputError, match="no such model"):
             act()
+
+
+def test_the_model_of_the_round_trip_is_named_for_other_folders_and_told_apart(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = export_tiny(tmp_path_factory.getbasetemp(), "bert", "float32")[1]
+    resolver = export_tiny_resolver(tmp_path_factory.getbasetemp(), "float32")[1]
+    monkeypatch.chdir(resolver.parent)
+    choice = SystemChoice("rise", model, round_trip=RoundTripCheck(Path(resolver.name), "prefer"))
+    prepared = prepare(choice, None)
+    assert prepared.round_trip == RoundTripCheck(resolver.resolve(), "prefer")
+    settings = prepared.resolve().settings()
+    monkeypatch.chdir(tmp_path)
+    examples = make_examples(6)
+    texts = [one.text for one in load_same(prepared, settings).simplify(examples)]
+    assert texts == [one.text for one in prepared.load().simplify(examples)]
+    other = replace(prepared, round_trip=RoundTripCheck(resolver.resolve(), "require"))
+    with pytest.raises(InputError, match="has another round trip"):
+        load_same(other, settings)

@@ -72,7 +72,9 @@ def test_they_are_listed_and_loaded_once_however_many_ask_at_the_same_time(loade
                 ("dummy", "model", True, True),
                 ("loud", "model", False, False),
                 ("origin", "system", False, False),
+                ("dummy", "model", True, True),
             ]
+            assert [one["direction"] for one in listed] == ["simplify"] * 3 + ["resolve"]
             assert (await client.post("/v1/simplify", json=ALIEN)).json()["text"] == ANSWER
             assert loader.calls == 0
             asked = [client.post("/v1/simplify", json={**ALIEN, "model": "loud"}) for _ in range(8)]
@@ -193,7 +195,8 @@ def test_a_model_that_takes_too_long_to_load_is_there_for_the_next_question(load
 def test_switched_off_only_the_model_at_work_has_a_name(loader: Loader) -> None:
     async def test() -> None:
         async with open_app(compare=False) as (client, _):
-            assert [one["name"] for one in (await client.get("/v1/models")).json()["models"]] == ["dummy"]
+            listed = (await client.get("/v1/models")).json()["models"]
+            assert [(one["name"], one["direction"]) for one in listed] == [("dummy", "simplify"), ("dummy", "resolve")]
             assert (await client.post("/v1/simplify", json={**ALIEN, "model": "dummy"})).json()["text"] == ANSWER
             answer = await client.post("/v1/simplify", json={**ALIEN, "model": "loud"})
             assert answer.json()["error"]["message"] == "model: there is no such model here; there are dummy"

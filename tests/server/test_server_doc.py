@@ -15,10 +15,11 @@ import httpx
 import pytest
 
 from node import run_node
-from riseq.hub import find_default_model
-from riseq.server.engines import SimplifierEngine
+from riseq.hub import find_default_model, find_model
+from riseq.server.engines import EditorEngine
 from riseq.server.responses import ErrorOut
 from riseq.server.settings import load_settings
+from riseq.types import InputError
 from server.serving import run_server
 
 ADDRESS = "http://127.0.0.1:8000"
@@ -33,7 +34,7 @@ def page(root: Path) -> str:
 def address() -> Iterator[str]:
     if find_default_model() is None:
         pytest.skip("no model ships with this checkout")
-    with run_server(SimplifierEngine(None, threads=1)) as address:
+    with run_server(EditorEngine(None, threads=1)) as address:
         yield address
 
 
@@ -69,9 +70,23 @@ def test_the_questions_after_one_dialogue_have_the_answers_that_are_shown(page: 
     assert [one["text"] for one in answer["results"]] == find(page, "text")[0].splitlines()
 
 
+def test_the_way_back_has_the_answers_that_are_shown(page: str) -> None:
+    """By the model that ships; where none does, by the dummy, which knows what "it" is in these."""
+    command = next(block for block in find(page, "bash") if "/v1/resolve" in block)
+    body = re.search(r"-d '(.*)' \| jq", command, re.DOTALL)
+    assert body is not None
+    try:
+        model = find_model("resolve")
+    except InputError:
+        model = None
+    with run_server(resolve_model=model) as address, httpx.Client(base_url=address) as client:
+        answer = client.post("/v1/resolve", json=json.loads(body[1])).json()
+    assert [one["text"] for one in answer["results"]] == find(page, "text")[1].splitlines()
+
+
 def test_the_models_are_those_that_are_listed(page: str) -> None:
     shown = json.loads(find(page, "json")[1])
-    with run_server(SimplifierEngine(None, threads=1)) as address, httpx.Client(base_url=address) as client:
+    with run_server(EditorEngine(None, threads=1)) as address, httpx.Client(base_url=address) as client:
         listed = client.get("/v1/models").json()["models"]
     installed = {one["name"] for one in listed}
     assert listed == [one for one in shown["models"] if one["name"] in installed]

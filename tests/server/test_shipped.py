@@ -12,22 +12,21 @@ from riseq.client import AsyncClient
 from riseq.controls import Controls
 from riseq.data.dataset import load_dataset
 from riseq.engine.dialogue import DialogueWords
-from riseq.engine.simplifier import Simplifier
 from riseq.hub import find_default_model
-from riseq.server.engines import Question, SimplifierEngine
+from riseq.server.engines import EditorEngine, Question
 from server.serving import open_app, run_server
 
 
 @pytest.fixture(scope="module")
-def engine() -> SimplifierEngine:
+def engine() -> EditorEngine:
     if find_default_model() is None:
         pytest.skip("no model ships with this checkout")
-    return SimplifierEngine(None, threads=1)
+    return EditorEngine(None, threads=1)
 
 
-def test_what_the_server_says_is_what_the_library_says(engine: SimplifierEngine, root: Path) -> None:
+def test_what_the_server_says_is_what_the_library_says(engine: EditorEngine, root: Path) -> None:
     examples = load_dataset(root / "examples" / "everyday.jsonl")[:12]
-    expected = [engine.simplifier(one.question, one.context, n_best=3) for one in examples]
+    expected = [engine.editor(one.question, one.context, n_best=3) for one in examples]
 
     async def ask(address: str) -> None:
         async with AsyncClient(address) as client:
@@ -39,7 +38,7 @@ def test_what_the_server_says_is_what_the_library_says(engine: SimplifierEngine,
         asyncio.run(ask(address))
 
 
-def test_questions_after_one_dialogue_read_it_once(engine: SimplifierEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_questions_after_one_dialogue_read_it_once(engine: EditorEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Sequence[str]] = []
 
     class Counted(DialogueWords):
@@ -48,8 +47,8 @@ def test_questions_after_one_dialogue_read_it_once(engine: SimplifierEngine, mon
             super().__init__(context)
 
     questions = ["When was Alien released?", "How long is Alien?", "Who wrote the music of Alien?"]
-    expected = [engine.simplifier(one, ["Who directed Alien?"]).text for one in questions]
-    monkeypatch.setattr("riseq.engine.simplifier.DialogueWords", Counted)
+    expected = [engine.editor(one, ["Who directed Alien?"]).text for one in questions]
+    monkeypatch.setattr("riseq.engine.editor.DialogueWords", Counted)
 
     async def ask() -> None:
         async with open_app(engine) as (client, _):
@@ -62,7 +61,7 @@ def test_questions_after_one_dialogue_read_it_once(engine: SimplifierEngine, mon
     asyncio.run(ask())
 
 
-def test_controls_that_differ_share_a_batch_and_are_kept_apart(engine: SimplifierEngine) -> None:
+def test_controls_that_differ_share_a_batch_and_are_kept_apart(engine: EditorEngine) -> None:
     question, context = "Did Christopher Nolan win an Oscar?", ("Which films did Christopher Nolan direct?",)
     controls = [
         Controls(),
@@ -72,7 +71,7 @@ def test_controls_that_differ_share_a_batch_and_are_kept_apart(engine: Simplifie
         Controls(guard=False),
     ]
     results = engine.simplify([Question(question, context, one) for one in controls])
-    simplifier: Simplifier = engine.simplifier
+    simplifier = engine.editor
     assert results == [
         simplifier(question, context),
         simplifier(question, context, strength=0),
@@ -83,13 +82,13 @@ def test_controls_that_differ_share_a_batch_and_are_kept_apart(engine: Simplifie
     assert results[1].text == question
 
 
-def test_it_says_what_it_is(engine: SimplifierEngine) -> None:
+def test_it_says_what_it_is(engine: EditorEngine) -> None:
     async def test() -> None:
         async with open_app(engine) as (client, _):
             body = (await client.get("/v1/model")).json()
             assert (body["name"], body["engine"], body["precision"]) == ("default", "onnx", "int8")
-            assert (body["max_pieces"], body["phrases"]) == (512, len(engine.simplifier.phrases))
-            window = engine.simplifier.window
+            assert (body["max_pieces"], body["phrases"]) == (512, len(engine.editor.phrases))
+            window = engine.editor.window
             assert (body["utterance_pieces"], body["utterances"]) == (window.utterance_pieces, window.utterances)
 
     asyncio.run(test())

@@ -105,6 +105,22 @@ test("questions after one dialogue come back in order, a failure at its place", 
   assert.deepEqual(await client.many({ questions: [] }), []);
 });
 
+test("the way back: one question, many after one dialogue, and many in their own", async () => {
+  const asked = { question: "When was it released?", context: alien.context };
+  const result = await client.resolve({ ...asked, n_best: 2 });
+  assert.equal(result.text, alien.question);
+  assert.deepEqual(result.steps[0].edits[0].refers_to, { utterance: 0, start: 13, end: 18 });
+  assert.equal(result.alternatives.length, 2);
+  const questions = ["Is it good?", "poison", "How long is it?"];
+  const many = await client.many({ context: alien.context, questions }, { direction: "resolve" });
+  const texts = many.map((one) => ("error" in one ? one.error.code : one.text));
+  assert.deepEqual(texts, ["Is Alien good?", "failed", "How long is Alien?"]);
+  const [only] = await client.batch([asked], { direction: "resolve" });
+  assert.ok(!("error" in only) && only.text === alien.question);
+  const grounded = /** @type {any} */ ({ ...asked, grounded: false });
+  await assert.rejects(client.resolve(grounded), { status: 422, code: "invalid" });
+});
+
 test("messages alone have the question as the last of them", async () => {
   const messages = [alien.context[0], alien.question].map((content) => ({ role: "user", content }));
   assert.equal((await client.simplify({ messages })).text, "When was it released?");

@@ -26,7 +26,7 @@ from riseq.files import STDIN
 from riseq.hub import find_default_model, find_examples
 from riseq.metrics.first_turns import FirstTurns
 from riseq.systems.registry import SYSTEMS, default_system_name
-from riseq.types import Example, InputError
+from riseq.types import Device, Direction, Example, InputError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -38,8 +38,8 @@ T = TypeVar("T", bound="DataclassInstance")
 Verb = Callable[..., None]
 
 VERBS = (
-    *("simplify", "ask", "explain", "serve", "predict", "reproduce", "export", "bench", "calibrate", "passes", "mcp"),
-    *("evaluate", "vocab", "train"),
+    *("simplify", "resolve", "ask", "explain", "serve", "predict", "reproduce", "export", "bench", "calibrate"),
+    *("passes", "mcp", "evaluate", "vocab", "train"),
 )
 """Each is a module here, with a function of its name; ``data`` has verbs of its own."""
 FAILED, INPUT_ERROR, BAD_ROWS, INCOMPLETE, INTERRUPTED = 1, 2, 3, 4, 130
@@ -63,7 +63,7 @@ def build_app() -> typer.Typer:
     """Return the command ``riseq`` with all its verbs."""
     app = typer.Typer(
         name="riseq",
-        help="Make self-contained questions conversational. English only.",
+        help="Make self-contained questions conversational, and back. English only.",
         epilog="[bold]riseq VERB --help[/] shows what a verb takes, with examples.",
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
@@ -81,7 +81,7 @@ def riseq(
     version: Annotated[bool, option("--version -V", "Show the version and exit.")] = False,
     verbose: Annotated[bool, option("--verbose", "With --version: the licences and the model too.")] = False,
 ) -> None:
-    """Make self-contained questions conversational. English only."""
+    """Make self-contained questions conversational, and back. English only."""
     if not version:
         return show_help_alone(context)
     typer.echo(f"riseq {__version__}")
@@ -139,11 +139,19 @@ def _complete_system(incomplete: str) -> list[tuple[str, str]]:
 _SYSTEMS = f"What simplifies: {', '.join(SYSTEMS)}, or FILE.py:CLASS of your own."
 SystemOption = Annotated[str, option("--system -s NAME", _SYSTEMS, autocompletion=_complete_system)]
 ModelOption = Annotated[Path | None, option("--model -m MODEL", "default, large, a folder, or a name on the HF hub.")]
+ResolveModelOption = Annotated[Path | None, option("--model -m MODEL", "resolve, a folder, or a name on the HF hub.")]
+ResolverOption = Annotated[
+    Path | None, option("--resolver MODEL", "With --round-trip: what resolves (default resolve, the one that ships).")
+]
 ContextOption = Annotated[list[str] | None, option("--context -c TEXT", "An earlier utterance, oldest first; repeat.")]
 ContextFileOption = Annotated[
     Path | None, option("--context-file FILE", "The dialogue before all questions: .json (list, messages) or .txt.")
 ]
 ThreadsOption = Annotated[int | None, option("--threads N", "Use at most N cores (default all).")]
+DeviceOption = Annotated[
+    Device | None,
+    option("--device cpu|cuda", "Where the network runs (default a GPU where the model can use one)."),
+]
 SetArgument = Annotated[Path, argument("FILE", "A file of questions, or a set's name under RISEQ_DATA.")]
 FirstTurnsOption = Annotated[
     FirstTurns | None, option("--first-turns kept|asked", "Questions without a dialogue: kept, or the system asked.")
@@ -153,15 +161,20 @@ SkipBadOption = Annotated[bool, option("--skip-bad", "Continue without rows that
 _METAVARS = {int: "N", float: "NUMBER", str: "TEXT", Path: "PATH"}
 
 
-def add_options(cls: type[DataclassInstance], before: str | None = None) -> Callable[[Verb], Verb]:
+def add_options(
+    cls: type[DataclassInstance], before: str | None = None, direction: Direction = "simplify"
+) -> Callable[[Verb], Verb]:
     """Return a decorator that gives a verb an option for each field of ``cls``, ``before`` one of its own, else last.
 
     ``max_batch`` is ``--max-batch``; a bool has a ``--no-`` beside, a tuple is repeated, and a list has commas between.
-    A field's metadata are ``help``, ``metavar``, the ``panel`` of the help, and ``flag``, False where it is no option.
-    The verb takes the values as ``**options``; one that is not given is None, for a class knows its defaults.
+    A field's metadata are ``help`` (or ``resolve_help``), ``metavar``, the ``panel`` of the help, ``flag``, False where
+    it is no option, and ``only``, the direction that it makes sense in. The verb takes the values as ``**options``; one
+    that is not given is None, for a class knows its defaults.
     """
     types = get_type_hints(cls)
-    added = [_make_parameter(one, types[one.name]) for one in fields(cls) if one.metadata.get("flag", True)]
+    told = [one for one in fields(cls) if one.metadata.get("flag", True)]
+    fitting = [one for one in told if one.metadata.get("only", direction) == direction]
+    added = [_make_parameter(one, types[one.name], direction) for one in fitting]
 
     def decorate(function: Verb) -> Verb:
         signature = inspect.signature(function, eval_str=True)
@@ -186,11 +199,12 @@ def take_options(cls: type[T], options: Mapping[str, Any]) -> T:
     return cls(**{name: value for name, value in given.items() if value not in (None, [], ())})
 
 
-def _make_parameter(field: Field[Any], kind: Any) -> inspect.Parameter:
+def _make_parameter(field: Field[Any], kind: Any, direction: Direction) -> inspect.Parameter:
     if get_origin(kind) in (Union, UnionType):
         (kind,) = (one for one in get_args(kind) if one is not type(None))
     kind = str if get_origin(kind) is list else kind
-    repeated, name, help = get_origin(kind) is tuple, field.name.replace("_", "-"), field.metadata["help"]
+    repeated, name = get_origin(kind) is tuple, field.name.replace("_", "-")
+    help = field.metadata.get(f"{direction}_help", field.metadata["help"])
     single = get_args(kind)[0] if repeated else kind
     if repeated:
         help = f"{help.rstrip('.')}; repeat it for each."
@@ -207,6 +221,13 @@ def _make_parameter(field: Field[Any], kind: Any) -> inspect.Parameter:
     )
     annotation = Annotated[(list[single] if repeated else kind) | None, option]  # type: ignore[valid-type]
     return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def choose_resolver(round_trip: object, resolver: Path | None) -> Path | None:
+    """Return the model that makes round trips, if ``round_trip`` asks for them; else None."""
+    if resolver is not None and not round_trip:
+        raise InputError("--resolver goes with --round-trip; got it alone")
+    return (resolver or Path("resolve")) if round_trip else None
 
 
 def names_file(source: str) -> bool:
@@ -268,8 +289,10 @@ def _load(load: Callable[..., list[Any]], name: Path, skip_bad: bool) -> list[An
 
 def load_set_or_examples(data: Path | None) -> list[Example]:
     """Return the set called ``data``, else the example dialogues that come with riseq."""
+    from riseq.metrics.behaviour import is_backwards
+
     if data is not None:
-        return load_set(data)
+        return [case.example for case in load_case_set(data)] if is_backwards(data) else load_set(data)
     return [example for file in find_examples() for example in load_dataset(file)]
 
 

@@ -23,20 +23,22 @@ def bench(
 
     One question at a time beside one bare encoder pass over the same
     tokens, many at once, and the first question of a new process; without
-    [bold]--data[/] on the example dialogues that come with riseq.
+    [bold]--data[/] on the example dialogues that come with riseq. A model that resolves
+    questions is measured as one that simplifies them.
 
     \b
     [bold]Examples[/]
       riseq bench
       riseq bench --data questions.jsonl --limit 50 --repeats 3
+      riseq bench --model models/resolve --data everyday/suite+resolve
     """
     from riseq.engine.benchmark import ENGINE, measure_speed
-    from riseq.engine.simplifier import Simplifier
+    from riseq.engine.directions import load_engine
 
     examples = load_set_or_examples(data)
     if not examples:
         raise InputError("no questions to measure with: there are no example dialogues here; name a file with --data")
-    engine = Simplifier.load(model, threads=threads)
+    engine = load_engine(model, threads=threads)
     speed = measure_speed(engine, take_evenly(examples, limit or len(examples)), repeats, model, {})
     if as_json:
         typer.echo(json.dumps({**asdict(speed), "threads": threads}))

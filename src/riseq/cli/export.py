@@ -21,7 +21,7 @@ def export(
     """Turn a checkpoint into a model that runs without torch.
 
     OUT holds graphs for onnxruntime, the phrases, the vocabulary and the
-    model card; [bold]riseq simplify --system rise --model OUT[/] uses it. Then the same
+    model card; [bold]riseq simplify --system rise --model OUT[/], or [bold]riseq resolve[/], uses it. Then the same
     questions go through the checkpoint and through OUT: in float32 all texts
     must be the same, in int8 97 of 100, in int4 90; else the exit code is 1.
 

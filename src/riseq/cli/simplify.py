@@ -1,8 +1,8 @@
-"""``riseq simplify``: a question, or every question of a file, made conversational."""
+"""``riseq simplify``: a question, or every question of a file, made conversational; ``riseq resolve`` shares it."""
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -22,35 +22,49 @@ from riseq.extras import INSTALL
 from riseq.files import STDOUT, check_apart, name_source
 from riseq.jobs import Journal, digest, journal_path
 from riseq.scale import Spread
-from riseq.systems import System
+from riseq.systems import RoundTripCheck, System
 from riseq.systems.bulk import LARGEST_CHUNK, Simplified, simplify_rows
 from riseq.systems.registry import SystemChoice
-from riseq.types import InputError
+from riseq.types import InputError, RoundTripMode
 
 Dialogue = tuple[str, ...] | None
 """The dialogue that all questions of a file follow; None where each row has its own."""
 _INPUT = "A question in quotes, a file (.jsonl, .json, .csv, .tsv, .parquet, .gz), or - for JSONL on standard input."
 _EXTRA = INSTALL.format(extra="scale").replace("[", r"\[")  # or rich would take the bracket for markup
+InputArgument = Annotated[str, cli.argument("INPUT", _INPUT)]
+# As a Path, a URL would lose a slash.
+OutputArgument = Annotated[str | None, cli.argument("OUTPUT", "The file to write; its suffix is its format.")]
+ShowEditsOption = Annotated[bool, cli.option("--show-edits", "Show what was edited.")]
+JsonOption = Annotated[bool, cli.option("--json", "Print JSON, an object a line, on a terminal too.")]
+ResumeOption = Annotated[bool, cli.option("--resume", "Continue a run that was stopped or killed, or start.")]
+StrictOption = Annotated[bool, cli.option("--strict", "Do nothing if any row is bad.")]
+SkipOption = Annotated[bool, cli.option("--skip-bad", "Exit with 0, not 3, if bad rows were left out.")]
+RoundTripOption = Annotated[
+    RoundTripMode | None,
+    cli.option("--round-trip require|prefer", "Say the shortest form that can be resolved again, if there is one."),
+]
+EngineOption = Annotated[Literal["local", "ray"], cli.option("--engine", f"local, or a Ray cluster ({_EXTRA}).")]
 
 
 @cli.add_options(Controls, before="threads")
 @cli.add_options(Spread)
 def simplify(
-    source: Annotated[str, cli.argument("INPUT", _INPUT)],
-    # As a Path, a URL would lose a slash.
-    output: Annotated[str | None, cli.argument("OUTPUT", "The file to write; its suffix is its format.")] = None,
+    source: InputArgument,
+    output: OutputArgument = None,
     context: cli.ContextOption = None,
     context_file: cli.ContextFileOption = None,
     system: cli.SystemOption = cli.DEFAULT_SYSTEM,
     model: cli.ModelOption = None,
     threads: cli.ThreadsOption = None,
-    show_edits: Annotated[bool, cli.option("--show-edits", "Show what was edited.")] = False,
-    resume: Annotated[bool, cli.option("--resume", "Continue a run that was stopped or killed, or start.")] = False,
-    strict: Annotated[bool, cli.option("--strict", "Do nothing if any row is bad.")] = False,
-    skip_bad: Annotated[bool, cli.option("--skip-bad", "Exit with 0, not 3, if bad rows were left out.")] = False,
-    engine: Annotated[
-        Literal["local", "ray"], cli.option("--engine", f"local, or a Ray cluster ({_EXTRA}).")
-    ] = "local",
+    device: cli.DeviceOption = None,
+    show_edits: ShowEditsOption = False,
+    as_json: JsonOption = False,
+    resume: ResumeOption = False,
+    strict: StrictOption = False,
+    skip_bad: SkipOption = False,
+    engine: EngineOption = "local",
+    round_trip: RoundTripOption = None,
+    resolver: cli.ResolverOption = None,
     **options: Any,
 ) -> None:
     """Make a question, or every question of a file, conversational.
@@ -67,6 +81,10 @@ def simplify(
     With [bold]--context-file[/] all questions follow one dialogue, and INPUT may be a
     .txt file with a question a line.
 
+    With [bold]--round-trip[/] each form of a question is resolved again, and the shortest is
+    said that gives all its content words back. Where none does, [bold]require[/] leaves the
+    question as it is and [bold]prefer[/] says what it would without; see docs/round-trip.md.
+
     With [bold]--engine ray[/] INPUT is a file, a folder or a pattern, OUTPUT a folder, on
     disk or by URL; see docs/scale.md.
 
@@ -80,50 +98,11 @@ def simplify(
       cat dialogues.jsonl | riseq simplify - | jq -r .text
       riseq simplify "dialogues/*.parquet" results/ --engine ray --workers 8
     """
-    choice = SystemChoice(system, model, cli.take_options(Controls, options), threads)
-    spread = cli.take_options(Spread, options)
-    handling = Handling(skip_bad, strict)
-    if engine == "ray":
-        if output is None or output == STDOUT or source == STDOUT or context or context_file or show_edits:
-            raise InputError("--engine ray takes a file, a folder or a pattern, and a folder for the results")
-        code = simplify_folder(source, output, choice, handling, spread, resume)
-    else:
-        spread.check_unset()
-        if context and context_file:
-            raise InputError("--context and --context-file contradict each other; expected one of them")
-        dialogue = read_dialogue(context_file) if context_file else None
-        if not cli.names_file(source):
-            if output is not None:
-                raise InputError(f"OUTPUT {output!r} goes with a file; put a question in quotes")
-            for name, wanted in (("resume", resume), ("strict", strict), ("skip-bad", skip_bad)):
-                if wanted:
-                    raise InputError(f"--{name} goes with a file of questions; got the question {source!r}")
-            simplify_question(source, context or dialogue or [], choice, show_edits)
-            return
-        if context:
-            raise InputError("--context goes with a question; a file has its own column 'context', or --context-file")
-        if output is None or output == STDOUT:
-            if resume:
-                raise InputError("--resume goes with an OUTPUT file, beside which finished rows are kept")
-            code = simplify_stream(source, choice, handling, show_edits, output is not None, dialogue)
-        elif show_edits:
-            raise InputError("--show-edits is for the terminal, without OUTPUT; a file always has the edits, as steps")
-        else:
-            code = simplify_file(source, Path(output), choice, handling, resume, dialogue)
-    if code:
-        raise typer.Exit(code)
-
-
-def simplify_question(question: str, context: Sequence[str], choice: SystemChoice, show_edits: bool) -> None:
-    """Print the conversational form of one question, or all its forms, with its edits above if wanted."""
-    example = cli.make_example(question, context)
-    (result,) = choice.load().simplify([example])
-    if show_edits:
-        from riseq.terminal.results import show_edits as show
-
-        show(cli.open_console(), result)
-    for one in result.alternatives or (result,):
-        typer.echo(one.text)
+    back = cli.choose_resolver(round_trip, resolver)
+    check = RoundTripCheck(back, round_trip) if back and round_trip else None
+    choice = SystemChoice(system, model, cli.take_options(Controls, options), threads, device, check)
+    place = Place(source, output, context, context_file, resume)
+    edit_questions(place, choice, Handling(skip_bad, strict), Shown(show_edits, as_json), engine, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +126,84 @@ class Handling:
         if bad:
             cli.notify(f"left out {cli.count(bad, 'bad row')} of {written + bad:,}; the reasons are in {reasons}")
         return self.code(bad)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where questions come from and where results go, as the command line has it."""
+
+    source: str
+    output: str | None = None
+    context: Sequence[str] | None = None
+    context_file: Path | None = None
+    resume: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How results are printed that go to no file."""
+
+    edits: bool = False
+    as_json: bool = False
+
+    def __post_init__(self) -> None:
+        if self.edits and self.as_json:
+            raise InputError("--show-edits and --json contradict each other; JSON has the edits, as steps")
+
+
+def edit_questions(
+    place: Place, choice: SystemChoice, handling: Handling, shown: Shown, engine: str, options: Mapping[str, Any]
+) -> None:
+    """Do what ``riseq simplify`` does with any system; exit with its code where that is not 0."""
+    source, output, resume = place.source, place.output, place.resume
+    spread = cli.take_options(Spread, options)
+    if engine == "ray":
+        single = place.context or place.context_file or shown != Shown()
+        if output is None or output == STDOUT or source == STDOUT or single:
+            raise InputError("--engine ray takes a file, a folder or a pattern, and a folder for the results")
+        code = simplify_folder(source, output, choice, handling, spread, resume)
+    else:
+        spread.check_unset()
+        if place.context and place.context_file:
+            raise InputError("--context and --context-file contradict each other; expected one of them")
+        dialogue = read_dialogue(place.context_file) if place.context_file else None
+        if not cli.names_file(source):
+            if output is not None:
+                raise InputError(f"OUTPUT {output!r} goes with a file; put a question in quotes")
+            for name, wanted in (("resume", resume), ("strict", handling.strict), ("skip-bad", handling.skip)):
+                if wanted:
+                    raise InputError(f"--{name} goes with a file of questions; got the question {source!r}")
+            simplify_question(source, place.context or dialogue or [], choice, shown)
+            return
+        if place.context:
+            raise InputError("--context goes with a question; a file has its own column 'context', or --context-file")
+        if output is None or output == STDOUT:
+            if resume:
+                raise InputError("--resume goes with an OUTPUT file, beside which finished rows are kept")
+            as_json = shown.as_json or output is not None
+            code = simplify_stream(source, choice, handling, shown.edits, as_json, dialogue)
+        elif shown != Shown():
+            option = "--json" if shown.as_json else "--show-edits"
+            raise InputError(f"{option} is for the terminal, without OUTPUT; a file always has the edits, as steps")
+        else:
+            code = simplify_file(source, Path(output), choice, handling, resume, dialogue)
+    if code:
+        raise typer.Exit(code)
+
+
+def simplify_question(question: str, context: Sequence[str], choice: SystemChoice, shown: Shown) -> None:
+    """Print what becomes of one question, or all its forms, with its edits above if wanted, or as JSON."""
+    example = cli.make_example(question, context)
+    (result,) = choice.load().simplify([example])
+    if shown.as_json:
+        typer.echo(json.dumps(result.to_dict(), ensure_ascii=False))
+        return
+    if shown.edits:
+        from riseq.terminal.results import show_edits as show
+
+        show(cli.open_console(), result)
+    for one in result.alternatives or (result,):
+        typer.echo(one.text)
 
 
 def simplify_stream(

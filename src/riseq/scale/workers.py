@@ -108,10 +108,12 @@ def prepare(choice: SystemChoice, gpus: float | None) -> SystemChoice:
     """Return the choice as it holds on other machines, in other folders, and for one worker of many."""
     if choice.model is not None and choice.model.exists():
         choice = replace(choice, model=choice.model.resolve())
+    if (check := choice.round_trip) is not None and check.resolver.exists():
+        choice = replace(choice, round_trip=replace(check, resolver=check.resolver.resolve()))
     file, colon, name = choice.system.rpartition(":")
     if colon and Path(file).is_file():
         choice = replace(choice, system=f"{os.path.abspath(file)}:{name}")
-    if choice.system != "rise":
+    if not choice.edits:
         return choice
     folder = choice.resolve().model if gpus else None
     precision = load_exported(folder).precision if folder is not None and is_exported(folder) else "float32"

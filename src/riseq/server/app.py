@@ -21,7 +21,7 @@ from riseq.server.engines import Engine, Question
 from riseq.server.errors import ApiError, add_handlers, describe_crash, document_errors
 from riseq.server.links import read_links
 from riseq.server.middleware import CLIENT_GONE, RequestMiddleware
-from riseq.server.models import Models, find_others
+from riseq.server.models import NO_RESOLVER, Choice, Models, find_others, find_resolver, load
 from riseq.server.monitoring import CONTENT_TYPE, Metrics, Readiness
 from riseq.server.openapi import write_page
 from riseq.server.settings import Settings
@@ -35,7 +35,8 @@ Outcomes = list[Simplification | ApiError]
 def create_app(settings: Settings, engine: Engine) -> FastAPI:
     """Return the app that serves ``engine``; its batcher works between start-up and shut-down."""
     metrics = Metrics(engine.info)
-    models = Models(engine, find_others(settings, engine.info.name) if settings.compare else ())
+    others = find_others(settings, engine.info.name) if settings.compare else ()
+    models = Models(engine, others, find_resolver(settings, engine))
     batcher = Batcher(models, settings, metrics)
     readiness = Readiness(batcher, settings.ready_s)
 
@@ -44,12 +45,14 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
         batcher.start()
         if reason := await readiness.check():
             log.error("started, but not ready: %s", reason)
+        if "resolve" not in models.at_work:
+            log.info("%s", NO_RESOLVER)
         yield
         await batcher.stop()
 
     app = FastAPI(
         title="riseq",
-        description="Makes self-contained questions conversational.",
+        description="Makes self-contained questions conversational, and conversational ones self-contained again.",
         version=__version__,
         docs_url=None,
         redoc_url=None,
@@ -90,16 +93,19 @@ def _add_api(app: FastAPI, settings: Settings, batcher: Batcher, models: Models)
     )
     async def simplify(body: schemas.SimplifyRequest, request: Request) -> Response:
         """Answer a question with a result, and many with one result or failure each, in their order."""
-        questions = body.root.items if isinstance(body.root, schemas.Items) else [body.root]
-        _check_models(body.root, models)
-        outcomes = await _answer(questions, request, settings, batcher, models)
-        if isinstance(body.root, Question) and isinstance(outcomes[0], ApiError):
-            raise outcomes[0]
-        request_id = request.state.request_id
-        out = [
-            one.to_dict(request_id) if isinstance(one, ApiError) else responses.write_result(one) for one in outcomes
-        ]
-        return JSONResponse(out[0] if isinstance(body.root, Question) else {"results": out})
+        return await _respond(body.root, request, settings, batcher, models)
+
+    @app.post(
+        "/v1/resolve",
+        summary="Make one question self-contained, or many",
+        response_model=responses.Result | responses.Results,
+        responses=document_errors(400, 401, 404, 408, 413, 415, 422, 429, 500, 503),
+    )
+    async def resolve(body: schemas.ResolveRequest, request: Request) -> Response:
+        """Answer as ``simplify`` does, by the model of the way back, where there is one."""
+        if "resolve" not in models.at_work:
+            raise ApiError(404, "no_model", NO_RESOLVER)
+        return await _respond(body.root, request, settings, batcher, models)
 
     @app.get("/v1/model", summary="The model at work, and what it takes", responses=document_errors(401))
     async def model() -> responses.ModelOut:
@@ -117,7 +123,8 @@ def _add_api(app: FastAPI, settings: Settings, batcher: Batcher, models: Models)
                     name=one.name,
                     kind=one.kind,
                     about=one.about,
-                    at_work=one.name == models.info.name,
+                    direction=one.direction,
+                    at_work=one is models.at_work.get(one.direction),
                     loaded=one.engine is not None,
                 )
                 for one in models.choices.values()
@@ -166,18 +173,33 @@ def _add_pages(app: FastAPI) -> None:
     app.mount("/static", StaticFiles(directory=STATIC, check_dir=False), name="static")
 
 
+async def _respond(
+    asked: Question | schemas.Items, request: Request, settings: Settings, batcher: Batcher, models: Models
+) -> Response:
+    """Return the answer to a request: a result, or one result or failure each."""
+    questions = asked.items if isinstance(asked, schemas.Items) else [asked]
+    _check_models(asked, models)
+    outcomes = await _answer(questions, request, settings, batcher, models)
+    if isinstance(asked, Question) and isinstance(outcomes[0], ApiError):
+        raise outcomes[0]
+    request_id = request.state.request_id
+    out = [one.to_dict(request_id) if isinstance(one, ApiError) else responses.write_result(one) for one in outcomes]
+    return JSONResponse(out[0] if isinstance(asked, Question) else {"results": out})
+
+
 def _check_models(asked: Question | schemas.Items, models: Models) -> None:
     """Raise where a question names something that cannot answer it; questions after one dialogue name it once."""
+    is_list = isinstance(asked, schemas.Items) and not isinstance(asked, schemas.SharedItems)
     try:
         for index, question in enumerate([asked] if isinstance(asked, Question) else asked.items):
-            models.check(question, f"items[{index}]." if type(asked) is schemas.Items else "")
+            models.check(question, f"items[{index}]." if is_list else "")
     except InputError as error:
         raise ApiError(422, "invalid", str(error)) from None
 
 
-async def _load(name: str, models: Models, seconds: float) -> None:
-    """Wait until the model called ``name`` is loaded, off the event loop and off the workers that answer others."""
-    loading = asyncio.create_task(asyncio.to_thread(models.load, name))
+async def _load(choice: Choice, seconds: float) -> None:
+    """Wait until ``choice`` is loaded, off the event loop and off the workers that answer others."""
+    name, loading = choice.name, asyncio.create_task(asyncio.to_thread(load, choice))
     # Where nobody waits for it any more it is loaded all the same, for the next one; a failure is told to the next.
     loading.add_done_callback(lambda done: done.cancelled() or done.exception())
     try:
@@ -200,8 +222,8 @@ async def _answer(
     if count > settings.max_items:
         message = f"the request has {count:,} items, expected at most {settings.max_items:,}"
         raise ApiError(413, "too_many_items", message)
-    for name in models.find_missing(questions):
-        await _load(name, models, settings.timeout_s)
+    for choice in models.find_missing(questions):
+        await _load(choice, settings.timeout_s)
     futures = batcher.submit(questions)
     try:
         outcomes = await _wait(futures, request, settings.timeout_s)

@@ -1,4 +1,4 @@
-"""Dynamic batching: questions that arrive together are simplified together, off the event loop."""
+"""Dynamic batching: questions that arrive together are answered together, off the event loop."""
 
 import asyncio
 import logging
@@ -174,7 +174,7 @@ class Batcher:
                 job.future.set_exception(_fail(outcome))
 
     def _run(self, jobs: list[_Job]) -> list[Simplification | BaseException]:
-        """Simplify a batch in a worker thread; where it fails, each question is tried alone: only bad ones fail."""
+        """Answer a batch in a worker thread; where it fails, each question is tried alone: only bad ones fail."""
         self._calls.add(thread := threading.get_ident())
         try:
             results = self.engine.simplify([job.question for job in jobs])
@@ -190,6 +190,6 @@ class Batcher:
 
 
 def _fail(cause: BaseException) -> ApiError:
-    error = ApiError(500, "failed", "this question could not be simplified; the server's log says more")
+    error = ApiError(500, "failed", "the engine failed on this question; the server's log says more")
     error.__cause__ = cause
     return error

@@ -1,4 +1,4 @@
-"""What the server asks of whatever simplifies: the trained model, or a dummy that needs none."""
+"""What the server asks of whatever edits questions: a trained model, or a dummy that needs none."""
 
 import json
 import re
@@ -10,9 +10,9 @@ from typing import Protocol, TypeVar
 
 from riseq.controls import Controls
 from riseq.core.edits import Op
-from riseq.engine.simplifier import Simplifier
+from riseq.engine.directions import ENGINES
 from riseq.model.folder import LAYOUT
-from riseq.types import Simplification, Step, TextEdit
+from riseq.types import Direction, Mention, Simplification, Step, TextEdit
 
 Key = TypeVar("Key", bound=Hashable)
 _WORD = re.compile(r"\w+")
@@ -27,6 +27,7 @@ class Question:
     controls: Controls = field(default_factory=Controls)
     model: str | None = None
     """The name of what is to answer; None: the model at work."""
+    direction: Direction = "simplify"
 
     @property
     def length(self) -> int:
@@ -48,7 +49,7 @@ class EngineInfo:
 
 
 class Engine(Protocol):
-    """Simplifies batches, from several threads at a time."""
+    """Edits batches, in one direction, from several threads at a time."""
 
     @property
     def info(self) -> EngineInfo:
@@ -73,17 +74,17 @@ def simplify_by(
     return [results[index] for index in range(len(questions))]
 
 
-class SimplifierEngine:
-    """A trained model: the one that ``folder`` names, else the one that ships."""
+class EditorEngine:
+    """A trained model: the one that ``folder`` names, else the one of this direction that ships."""
 
-    def __init__(self, folder: Path | None, threads: int | None) -> None:
-        self.simplifier = simplifier = Simplifier.load(folder, threads=threads)
-        path = simplifier.model or Path()
+    def __init__(self, folder: Path | None, threads: int | None, direction: Direction = "simplify") -> None:
+        self.editor = editor = ENGINES[direction].load(folder, threads=threads)
+        path = editor.model or Path()
         config = path / LAYOUT.config  # an exported model's has its precision
         values = json.loads(config.read_text(encoding="utf-8")) if config.is_file() else {}
-        kind = type(simplifier.backend).__name__.removesuffix("Backend").lower()
-        window, reads = simplifier.window, simplifier.backend.max_pieces
-        sizes = len(simplifier.phrases), reads, window.utterance_pieces, window.utterances
+        kind = type(editor.backend).__name__.removesuffix("Backend").lower()
+        window, reads = editor.window, editor.backend.max_pieces
+        sizes = len(editor.phrases), reads, window.utterance_pieces, window.utterances
         self.info = EngineInfo(path.resolve().name, kind, values.get("precision"), *sizes)
 
     def simplify(self, questions: Sequence[Question]) -> list[Simplification]:
@@ -91,11 +92,14 @@ class SimplifierEngine:
         return simplify_by(questions, lambda one: one.controls, self._simplify)
 
     def _simplify(self, controls: Controls, questions: Sequence[Question]) -> list[Simplification]:
-        return list(self.simplifier.batch([(one.question, one.context) for one in questions], controls=controls))
+        return list(self.editor.batch([(one.question, one.context) for one in questions], controls=controls))
 
 
 class DummyEngine:
-    """Puts "it" for the first word of four letters or more that the dialogue had, to try a server without weights."""
+    """Puts "it" for the first word of four letters or more that the dialogue had, to try a server without weights.
+
+    On the way back it puts the last word with a capital that the dialogue had for the first "it".
+    """
 
     info = EngineInfo("dummy", "dummy")
 
@@ -106,19 +110,41 @@ class DummyEngine:
         """Return one result a question, in order."""
         if self.seconds:
             time.sleep(self.seconds * len(questions))
-        return list(map(_simplify, questions))
+        edits = {"simplify": _shorten, "resolve": _lengthen}
+        return [_finish(one, edits[one.direction](one) if one.controls.strength else None) for one in questions]
 
 
-def _simplify(asked: Question) -> Simplification:
-    question, controls = asked.question, asked.controls
-    known = {word.lower() for text in asked.context for word in _WORD.findall(text)}
-    known -= {word.lower() for phrase in controls.protect for word in _WORD.findall(phrase)}
+def _shorten(asked: Question) -> TextEdit | None:
+    known = {word.lower() for text in asked.context for word in _WORD.findall(text)} - _find_protected(asked)
+    words = (word for word in _WORD.finditer(asked.question) if len(word[0]) >= 4 and word[0].lower() in known)
+    word = next(words, None)
+    return word and TextEdit(Op.SUBSTITUTE, word.start(), word.end(), word[0], "it", 0.75)
+
+
+def _lengthen(asked: Question) -> TextEdit | None:
+    names = [
+        (word[0], Mention(number, word.start(), word.end()))
+        for number, text in enumerate(asked.context)
+        for word in _WORD.finditer(text)
+        if word.start() and word[0].istitle()
+    ]
+    it = next((word for word in _WORD.finditer(asked.question) if word[0] == "it"), None)
+    if it is None or not names or "it" in _find_protected(asked):
+        return None
+    name, mention = names[-1]
+    return TextEdit(Op.SUBSTITUTE, it.start(), it.end(), "it", name, 0.75, mention)
+
+
+def _find_protected(asked: Question) -> set[str]:
+    return {word.lower() for phrase in asked.controls.protect for word in _WORD.findall(phrase)}
+
+
+def _finish(asked: Question, edit: TextEdit | None) -> Simplification:
+    """Return what ``edit`` makes of the question, with both forms where several are asked for."""
+    question = asked.question
     plain = Simplification(question, question, probability=0.25)
-    words = (word for word in _WORD.finditer(question) if len(word[0]) >= 4 and word[0].lower() in known)
-    word = next(words, None) if controls.strength else None
-    if word is None:
+    if edit is None:
         return plain
-    text = f"{question[: word.start()]}it{question[word.end() :]}"
-    steps = (Step(text, (TextEdit(Op.SUBSTITUTE, word.start(), word.end(), word[0], "it", 0.75),)),)
-    edited = Simplification(question, text, steps, probability=0.75)
-    return edited if controls.n_best == 1 else replace(edited, alternatives=(plain, edited))
+    text = f"{question[: edit.start]}{edit.new}{question[edit.end :]}"
+    edited = Simplification(question, text, (Step(text, (edit,)),), probability=0.75)
+    return edited if asked.controls.n_best == 1 else replace(edited, alternatives=(plain, edited))

@@ -14,12 +14,13 @@ from riseq.server.responses import ErrorOut
 _REASONS = {
     400: "The body is not JSON.",
     401: "A key is needed, and is missing or wrong.",
+    404: "No model that resolves questions is on this server.",
     408: "The body came too slowly, or the answer was not ready in time.",
     413: "The body is too long, or has too many items.",
     415: "The body's type is not JSON.",
     422: "The body is JSON, but no such request.",
     429: "The queue is full; the header Retry-After says when to come back.",
-    500: "The question could not be simplified.",
+    500: "The engine failed on the question.",
     503: "The server is shutting down; the header Retry-After says when to come back.",
 }
 

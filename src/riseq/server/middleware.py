@@ -30,6 +30,7 @@ SECURITY_HEADERS = {
     "X-Frame-Options": "DENY",
 }
 LOCKED = ("/v1/", "/metrics")  # what asks for the key; the rest has nothing of users, and says how to bring one
+QUESTIONS = ("/v1/simplify", "/v1/resolve")  # what takes a body
 CLIENT_GONE = 499  # the status that is counted where nobody was there to be answered, as nginx has it
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _MOST_DIGITS = 18
@@ -106,7 +107,7 @@ class RequestMiddleware:
             raise ApiError(400, "bad_length", "the header Content-Length is no number")
         if len(length) > _MOST_DIGITS or int(length) > self.settings.max_body_bytes:
             raise self._too_large()
-        if scope["method"] == "POST" and scope["path"] == "/v1/simplify":
+        if scope["method"] == "POST" and scope["path"] in QUESTIONS:
             kind = headers.get("content-type", "").partition(";")[0].strip().lower()
             if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
                 raise ApiError(415, "not_json_type", "the header Content-Type is not application/json")

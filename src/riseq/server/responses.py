@@ -13,7 +13,7 @@ from riseq.server.schemas import (
     MAX_UTTERANCES,
     MOST_PASSES,
 )
-from riseq.types import Simplification
+from riseq.types import Direction, Simplification
 
 
 class MentionOut(BaseModel):
@@ -34,7 +34,8 @@ class EditOut(BaseModel):
     new: str
     probability: float | None = Field(description="How probable the model holds this edit.")
     refers_to: MentionOut | None = Field(
-        description="The mention because of which the old words are not needed, if known."
+        description="The mention because of which the old words are not needed, if known; of a resolved question the "
+        "one that the new words were copied from."
     )
 
 
@@ -86,7 +87,7 @@ class ErrorOut(BaseModel):
 
 
 class ItemFailure(ErrorOut):
-    """An item that could not be simplified, among others that could."""
+    """An item that the engine failed on, among others that it answered."""
 
 
 class Results(BaseModel):
@@ -135,12 +136,13 @@ class ChoiceOut(BaseModel):
     name: str
     kind: Literal["model", "system"] = Field(description="A system takes no controls, such as strength.")
     about: str
+    direction: Direction = Field(description="Whether it answers POST /v1/simplify or POST /v1/resolve.")
     at_work: bool = Field(description="Whether it answers where a request names nothing.")
     loaded: bool = Field(description="Whether it is in memory; if not, the first request that names it loads it.")
 
 
 class ModelsOut(BaseModel):
-    """What a request may name as its ``model``: the one at work first."""
+    """What a request may name as its ``model``: the one at work first, what resolves last."""
 
     models: list[ChoiceOut]
 

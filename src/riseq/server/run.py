@@ -12,7 +12,7 @@ import uvicorn
 from riseq.files import write_text
 from riseq.server.app import create_app
 from riseq.server.batcher import Batcher
-from riseq.server.engines import DummyEngine, Engine, SimplifierEngine
+from riseq.server.engines import DummyEngine, EditorEngine, Engine
 from riseq.server.models import count_threads
 from riseq.server.settings import Settings
 from riseq.types import InputError
@@ -48,7 +48,7 @@ def load_engine(settings: Settings) -> Engine:
     """Return what simplifies where a request names nothing else."""
     if settings.engine == "dummy":
         return DummyEngine()
-    return SimplifierEngine(settings.model, count_threads(settings))
+    return EditorEngine(settings.model, count_threads(settings))
 
 
 def serve(settings: Settings, on_listening: Callable[[str], None] = lambda _: None) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import partial
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, TypeAdapter, ValidationError, create_model
 from pydantic.functional_validators import AfterValidator, BeforeValidator, model_validator
@@ -14,7 +14,7 @@ from pydantic_core.core_schema import no_info_after_validator_function
 from riseq.controls import Controls
 from riseq.data.dialogue import EXPECTED, read_context, split_messages
 from riseq.server.engines import Question
-from riseq.types import InputError
+from riseq.types import Direction, InputError
 
 MAX_QUESTION = 4_000  # characters; the model reads some 500 word pieces
 MAX_UTTERANCES = 1_000
@@ -24,15 +24,11 @@ MAX_PHRASE = 200
 MAX_N_BEST = 20
 MAX_NAME = 100
 MOST_PASSES = 10
-_EXAMPLE: Any = {"question": "When was Alien released?", "context": ["Who directed Alien?"], "n_best": 3}
-_CHAT: Any = {
-    "messages": [
-        {"role": "user", "content": "Who directed Alien?"},
-        {"role": "assistant", "content": "Ridley Scott."},
-        {"role": "user", "content": "When was Alien released?"},
-    ]
+_ASKED: Mapping[Direction, tuple[str, str]] = {
+    "simplify": ("When was Alien released?", "How long is Alien?"),
+    "resolve": ("When was it released?", "How long is it?"),
 }
-_MANY: Any = {"questions": ["When was Alien released?", "How long is Alien?"], "context": ["Who directed Alien?"]}
+"""The questions of the examples, after one dialogue about a film."""
 
 
 class TextPart(BaseModel):
@@ -156,69 +152,35 @@ _Asked = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION)]
 
 
 class _InDialogue(_Dialogue):
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
-
-    question: _Asked = Field(description="The self-contained question.")
+    question: _Asked
 
 
-class _InChat(_Named):
-    model_config = ConfigDict(json_schema_extra={"examples": [_CHAT]})
-
-    messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_UTTERANCES)] = Field(
-        description="The dialogue as chat models take it; the last message, which is the user's, is the question."
-    )
+def _read_item(item: Any, direction: Direction) -> Question:
+    return Question(item.question, item.context, _read_controls(item), item.model, direction)
 
 
-class _Many(_Dialogue):
-    model_config = ConfigDict(json_schema_extra={"examples": [_MANY]})
-
-    questions: list[_Asked] = Field(min_length=1, description="The self-contained questions, each after the dialogue.")
-
-
-_CONTROLS: dict[str, Any] = {
-    one.name: _make_field(one.name, one.default, one.metadata["help"]) for one in fields(Controls)
-}
-_ABOUT = "A self-contained question, the dialogue before it, and how far to go."
-_Item = create_model("Item", __base__=_InDialogue, __doc__=_ABOUT, **_CONTROLS)
-_ABOUT_CHAT = "A chat whose last message is a self-contained question, and how far to go."
-_Chat = create_model("Chat", __base__=_InChat, __doc__=_ABOUT_CHAT, **_CONTROLS)
-_ABOUT_MANY = "Several self-contained questions, such as candidates to suggest, after one dialogue, and how far to go."
-_Candidates = create_model("Candidates", __base__=_Many, __doc__=_ABOUT_MANY, **_CONTROLS)
-
-
-def _read_controls(item: BaseModel) -> Controls:
-    return Controls(**{name: getattr(item, name) for name in _CONTROLS})
-
-
-def _read_item(item: _InDialogue) -> Question:
-    return Question(item.question, item.context, _read_controls(item), item.model)
-
-
-def _read_chat(chat: _InChat) -> Question:
+def _read_chat(chat: Any, direction: Direction) -> Question:
     row = split_messages(chat.model_dump(include={"messages"}))
     try:
         item = _InDialogue.model_validate({name: row[name] for name in ("question", "context")})
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise InputError(f"the last message, the question: {first['msg']}") from None
-    return Question(item.question, item.context, _read_controls(chat), chat.model)
+    return Question(item.question, item.context, _read_controls(chat), chat.model, direction)
 
 
-def _is_chat(body: object) -> bool:
-    return isinstance(body, Mapping) and "messages" in body and "question" not in body
+def _read_candidates(many: Any, direction: Direction) -> "SharedItems":
+    """Return the questions with the one dialogue, which the engine then reads once."""
+    controls = _read_controls(many)
+    asked = [Question(question, many.context, controls, many.model, direction) for question in many.questions]
+    return SharedItems.model_construct(items=asked)
 
 
-def _read_by(read: Callable[[Any], object], model: type[BaseModel]) -> GetPydanticSchema:
-    """Return what makes a field's schema that of ``model``, and its value what ``read`` makes of one."""
-    return GetPydanticSchema(lambda _, handler: no_info_after_validator_function(read, handler.generate_schema(model)))
-
-
-Item = Annotated[
-    Annotated[Question, _read_by(_read_item, _Item), Tag("one")]
-    | Annotated[Question, _read_by(_read_chat, _Chat), Tag("chat")],
-    Discriminator(lambda body: "chat" if _is_chat(body) else "one"),
-]
-"""A question as a request has it."""
+def _read_controls(item: BaseModel) -> Controls:
+    """Return the controls; those of the other direction, which a request cannot have, are the defaults."""
+    return Controls(
+        **{one.name: getattr(item, one.name) for one in fields(Controls) if one.name in type(item).model_fields}
+    )
 
 
 class Items(BaseModel):
@@ -226,18 +188,15 @@ class Items(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    items: list[Item] = Field(min_length=1)
+    items: list[Question] = Field(min_length=1)
 
 
 class SharedItems(Items):
     """Many questions after one dialogue: what they have in common stands once, beside them."""
 
 
-def _read_candidates(many: _Many) -> SharedItems:
-    """Return the questions with the one dialogue, which the engine then reads once."""
-    controls = _read_controls(many)
-    asked = [Question(question, many.context, controls, many.model) for question in many.questions]
-    return SharedItems.model_construct(items=asked)
+def _find_item_form(body: object) -> str:
+    return "chat" if isinstance(body, Mapping) and "messages" in body and "question" not in body else "one"
 
 
 def _find_form(body: object) -> str:
@@ -245,13 +204,79 @@ def _find_form(body: object) -> str:
     return "many" if "items" in fields else "candidates" if "questions" in fields else "single"
 
 
-OneOrMany = Annotated[
-    Annotated[Item, Tag("single")]
-    | Annotated[Items, Tag("many")]
-    | Annotated[SharedItems, _read_by(_read_candidates, _Candidates), Tag("candidates")],
-    Discriminator(_find_form),
-]
+def _read_by(read: Callable[[Any], object], model: type[BaseModel]) -> GetPydanticSchema:
+    """Return what makes a field's schema that of ``model``, and its value what ``read`` makes of one."""
+    return GetPydanticSchema(lambda _, handler: no_info_after_validator_function(read, handler.generate_schema(model)))
 
 
-class SimplifyRequest(RootModel[OneOrMany]):
+def _one_of(forms: Mapping[str, Any], find: Callable[[object], str]) -> Any:
+    """Return the type of what has one of ``forms``, by the name that ``find`` gives it."""
+    return Annotated[Union[tuple(Annotated[kind, Tag(name)] for name, kind in forms.items())], Discriminator(find)]  # noqa: UP007
+
+
+def _make_forms(direction: Direction) -> Any:
+    """Return the type of a request's body, which is read as a ``Question`` or as ``Items``.
+
+    It is one question, many, or many after one dialogue, each with the controls that make sense in this direction.
+    """
+    prefix = "" if direction == "simplify" else direction.capitalize()
+    kind = "self-contained question" if direction == "simplify" else "conversational question"
+    fitting = (one for one in fields(Controls) if one.metadata.get("only", direction) == direction)
+    controls: dict[str, Any] = {
+        one.name: _make_field(one.name, one.default, one.metadata.get(f"{direction}_help", one.metadata["help"]))
+        for one in fitting
+    }
+
+    def make(name: str, base: type[BaseModel], about: str, example: object, **own: Any) -> type[BaseModel]:
+        about, shown = f"{about}, and how far to go.", {"json_schema_extra": {"examples": [example]}}
+        return create_model(f"{prefix}{name}", __base__=base, __doc__=about, __cls_kwargs__=shown, **own, **controls)
+
+    def read(by: Callable[[Any, Direction], object], model: type[BaseModel]) -> Any:
+        return Annotated[Question, _read_by(lambda body: by(body, direction), model)]
+
+    asked, said = _ASKED[direction], "Who directed Alien?"
+    messages = [{"role": "user", "content": said}, {"role": "assistant", "content": "Ridley Scott."}]
+    item = make(
+        *("Item", _Dialogue, f"A {kind}, the dialogue before it"),
+        {"question": asked[0], "context": [said], "n_best": 3},
+        question=(_Asked, Field(description=f"The {kind}.")),
+    )
+    chat = make(
+        *("Chat", _Named, f"A chat whose last message is a {kind}"),
+        {"messages": [*messages, {"role": "user", "content": asked[0]}]},
+        messages=(
+            Annotated[list[Message], Field(min_length=1, max_length=MAX_UTTERANCES)],
+            Field(description="The dialogue as chat models take it; the last message, the user's, is the question."),
+        ),
+    )
+    candidates = make(
+        *("Candidates", _Dialogue, f"Several {kind}s after one dialogue"),
+        {"questions": [*asked], "context": [said]},
+        questions=(list[_Asked], Field(min_length=1, description=f"The {kind}s, each after the dialogue.")),
+    )
+    single = _one_of({"one": read(_read_item, item), "chat": read(_read_chat, chat)}, _find_item_form)
+    many = create_model(
+        f"{prefix}Items",
+        __base__=Items,
+        __doc__=Items.__doc__,
+        items=(list[single], Field(min_length=1)),  # type: ignore[valid-type]
+    )
+    forms = {"single": single, "many": many, "candidates": read(_read_candidates, candidates)}
+    return _one_of(forms, _find_form)
+
+
+def _take_forms(direction: Direction) -> GetPydanticSchema:
+    """Return what makes a field's schema that of the forms of a request."""
+    return GetPydanticSchema(lambda _, handler: handler.generate_schema(_make_forms(direction)))
+
+
+class SimplifyRequest(RootModel[Any]):
     """One question, many under ``items``, or many after one dialogue under ``questions``."""
+
+    root: Annotated[Any, _take_forms("simplify")]
+
+
+class ResolveRequest(RootModel[Any]):
+    """One question to resolve, many under ``items``, or many after one dialogue under ``questions``."""
+
+    root: Annotated[Any, _take_forms("resolve")]

@@ -37,6 +37,9 @@ class Settings:
     host: str = _setting("127.0.0.1", "The address to listen on.", _LISTENING, "ADDRESS")
     port: int = _setting(8000, "The port; 0 takes a free one.", _LISTENING, "N", ge=0, le=65_535)
     model: Path | None = _setting(None, "default, large or a model's folder; without it default.", _WORK, "MODEL")
+    resolve_model: Path | None = _setting(
+        None, "resolve or a model's folder, for /v1/resolve; without it resolve, if there is one.", _WORK, "MODEL"
+    )
     engine: Literal["rise", "dummy"] = _setting("rise", "dummy needs no model and is there to try a set-up.", _WORK)
     workers: int = _setting(1, "How many batches are at work at once.", _WORK, "N", ge=1, le=256)
     threads: int | None = _setting(

@@ -20,7 +20,7 @@ from playwright.sync_api import (
 )
 
 from browsers import KINDS, ensure_browser
-from riseq.server.engines import Engine, SimplifierEngine
+from riseq.server.engines import EditorEngine, Engine
 from server.playground.visit import Host, Open
 
 WAIT_MS = 30_000
@@ -28,7 +28,7 @@ WAIT_MS = 30_000
 
 @pytest.fixture(scope="package")
 def engine() -> Engine:
-    return SimplifierEngine(None, 1)
+    return EditorEngine(None, 1)
 
 
 @pytest.fixture(scope="package")

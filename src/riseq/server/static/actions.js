@@ -3,7 +3,7 @@ import { setKey } from "./api.js";
 import { byId } from "./dom.js";
 import { ask } from "./live.js";
 import { shownText } from "./result.js";
-import { makeLink, restore, snapshot } from "./state.js";
+import { makeLink, restore, snapshot, state } from "./state.js";
 import { copyAndTell, toast } from "./toast.js";
 
 /** Listen to the buttons. */
@@ -17,7 +17,7 @@ export function startActions() {
 /** Empty the page, with a way back. */
 export function startAnew() {
   const before = snapshot();
-  restore({});
+  restore({ direction: state().direction });
   byId("draft-text").focus();
   if (before.question || before.turns.length) toast("All cleared", { label: "Undo", run: () => restore(before) });
 }

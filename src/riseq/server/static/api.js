@@ -47,10 +47,10 @@ export function makeRequest(state) {
   return { ...request, n_best: N_BEST };
 }
 
-/** Return the server's answer to `request`; `signal` calls it off. */
-export async function simplify(request, signal) {
+/** Return the server's answer to `request` in this direction, simplify or resolve; `signal` calls it off. */
+export async function edit(direction, request, signal) {
   const body = JSON.stringify(request);
-  const answer = await call("v1/simplify", signal, { method: "POST", body });
+  const answer = await call(`v1/${direction}`, signal, { method: "POST", body });
   if (typeof answer?.text !== "string" || !Array.isArray(answer.steps)) {
     throw new Failure("error", "The server’s answer has no question in it.");
   }
@@ -58,8 +58,8 @@ export async function simplify(request, signal) {
 }
 
 /** Return the server's answers to `items`, each a result or {error}, in their order; `signal` calls it off. */
-export async function simplifyMany(items, signal) {
-  const answer = await call("v1/simplify", signal, { method: "POST", body: JSON.stringify({ items }) });
+export async function editMany(direction, items, signal) {
+  const answer = await call(`v1/${direction}`, signal, { method: "POST", body: JSON.stringify({ items }) });
   if (!Array.isArray(answer?.results) || answer.results.length !== items.length) {
     throw new Failure("error", "The server’s answer does not have one result a question.");
   }

@@ -5,11 +5,11 @@ import { startBatch } from "./batch.js";
 import { startCode } from "./code.js";
 import { startCompare } from "./compare.js";
 import { startDiff } from "./diff.js";
-import { byId } from "./dom.js";
+import { nameModel, startDirection } from "./direction.js";
 import { startExamples } from "./examples.js";
 import { followHistory, startHistory } from "./history.js";
 import * as live from "./live.js";
-import { followModels, setModels } from "./models.js";
+import { followModels, setModels, startModels } from "./models.js";
 import { startModes } from "./modes.js";
 import { startPasteSheet } from "./paste_sheet.js";
 import { startPeek } from "./peek.js";
@@ -26,10 +26,12 @@ import { startTurns } from "./turns.js";
 
 startTheme();
 startModes();
+startDirection();
 startTurns();
 startQuestion();
 startStrength();
 startCompare();
+startModels();
 startDiff();
 startCode();
 startActions();
@@ -77,9 +79,10 @@ async function showModel() {
   try {
     const model = await describeModel();
     setModel(model);
-    byId("model").textContent = [model.name, model.precision].filter((part) => typeof part === "string").join(" · ");
-    byId("model").hidden = !byId("model").textContent;
-    setModels(await listModels());
+    nameModel("simplify", [model.name, model.precision].filter((part) => typeof part === "string").join(" · "));
+    const models = await listModels();
+    nameModel("resolve", models.find((one) => one.direction === "resolve" && one.at_work)?.name ?? "");
+    setModels(models);
   } catch {
     // The page works without knowing the model's name.
   }

@@ -1,5 +1,5 @@
 // Sends the rows of a file to the server in chunks that it takes, and finds the row that spoils a chunk.
-import { Failure, simplifyMany } from "./api.js";
+import { Failure, editMany } from "./api.js";
 
 const LARGEST_CHUNK = 32;
 const LARGEST_BODY = 500_000; // characters
@@ -58,7 +58,7 @@ async function runChunk(rows, strength, signal) {
 async function askPatiently(items, signal) {
   for (let tries = 1; ; tries++) {
     try {
-      return await simplifyMany(items, signal);
+      return await editMany("simplify", items, signal);
     } catch (error) {
       const passes = error instanceof Failure && ["gone", "busy", "away"].includes(error.kind);
       if (!passes || tries === TRIES) throw error;

@@ -11,6 +11,7 @@ const LANGUAGES = {
 };
 let language = "curl";
 let request = null;
+let direction = "simplify";
 
 /** Listen to the tabs and the button. */
 export function startCode() {
@@ -27,15 +28,16 @@ export function startCode() {
   );
 }
 
-/** Show `asked` as code. */
-export function showCode(asked) {
+/** Show `asked`, a request in the direction `how`, as code. */
+export function showCode(asked, how) {
   request = asked;
+  direction = how;
   draw();
 }
 
 function draw() {
   const { tab, write, label } = LANGUAGES[language];
-  byId("code-text").textContent = write(request, new URL(".", location.href).href, hasKey());
+  byId("code-text").textContent = write(request, new URL(".", location.href).href, hasKey(), direction);
   byId("code-copy").querySelector("span").textContent = label;
   byId("code").setAttribute("aria-labelledby", tab.id);
 }

@@ -18,8 +18,10 @@ export async function startExamples() {
   return examples;
 }
 
+const readForm = (example, direction) => (direction === "resolve" ? example.asked : example.question);
+
 const isShown = (example) =>
-  state().question === example.question &&
+  state().question === readForm(example, state().direction) &&
   JSON.stringify(snapshot().turns) === JSON.stringify(example.turns.map(({ speaker, text }) => ({ speaker, text })));
 
 function markExample() {
@@ -31,8 +33,15 @@ function markExample() {
 function useExample(example) {
   const before = snapshot();
   const isOwn = before.question && !examples.some(isShown);
-  restore({ ...example, strength: NEUTRAL, protect: [] });
+  const { direction } = state();
+  restore({ ...example, question: readForm(example, direction), strength: NEUTRAL, protect: [], direction });
   if (isOwn) toast("Example loaded", { label: "Undo", run: () => restore(before) });
+}
+
+/** Return {question} of the example on the page as `direction` asks it, {} where what is there is someone's own. */
+export function findOtherForm(direction) {
+  const found = examples.find(isShown);
+  return found ? { question: readForm(found, direction) } : {};
 }
 
 /** Load the example after the one on the page. */

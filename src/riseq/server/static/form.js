@@ -1,24 +1,26 @@
 // One form of the question: its text with the new words marked, its numbers, and the passes that led to it.
 import { gradeConfidence } from "./confidence.js";
 import { hideTip, markEdits } from "./diff.js";
+import { listSources } from "./direction.js";
 import { byId, make, meter, percent } from "./dom.js";
 import { findKept } from "./kept.js";
 import { showPeek } from "./peek.js";
 import { setShown } from "./report.js";
 import { splitAdded, splitWords } from "./words.js";
 
-/** Show `form`, one of those that the server's `answer` to `request` has. */
-export function showForm(form, answer, request) {
+/** Show `form`, one of those that the server's `answer` to `request` in this `direction` has. */
+export function showForm(form, answer, request, direction) {
   hideTip();
   const question = answer.question ?? request.question;
   const pieces = splitAdded(question, form.text);
   byId("answer").replaceChildren(...pieces.map(({ piece, added }) => (added ? make("mark", {}, piece) : piece)));
-  byId("answer-note").textContent = form.steps.length ? "" : explainUnchanged(form, answer, request);
+  byId("answer-note").textContent = form.steps.length ? "" : explainUnchanged(form, answer, request, direction);
   byId("facts").replaceChildren(...listFacts(form, question).map(makeFact));
   byId("passes").replaceChildren(...listPasses(form, question));
-  byId("kept").textContent = explainKept(form, question, request);
+  byId("kept").textContent =
+    direction === "resolve" ? explainSources(form, request) : explainKept(form, question, request);
   showPeek(form.text);
-  setShown(request, form.text);
+  setShown(request, form.text, direction);
 }
 
 function explainKept(form, question, { context, protect = [] }) {
@@ -29,12 +31,18 @@ function explainKept(form, question, { context, protect = [] }) {
   return kept.length ? `Kept because only the question says it: ${kept.map((word) => `“${word}”`).join(", ")}` : "";
 }
 
-function explainUnchanged(form, answer, request) {
-  if (!request.context.length) return "No dialogue comes before it, so there is nothing it could leave out.";
+function explainSources(form, request) {
+  const sources = listSources(form, request).map(({ text, turn }) => `“${text}” (turn ${turn})`);
+  return sources.length ? `Put in from the dialogue: ${sources.join(", ")}` : "";
+}
+
+function explainUnchanged(form, answer, request, direction) {
+  const lack = direction === "resolve" ? "nothing it could refer to" : "nothing it could leave out";
+  if (!request.context.length) return `No dialogue comes before it, so there is ${lack}.`;
   if (request.strength === 0) return "At strength 0 every question stays as it is.";
   if (form !== answer && answer.changed) return "The question as you wrote it.";
   if (answer.reason) return `It stays as it is: ${answer.reason}.`;
-  return "It stays as it is: the model would leave nothing out.";
+  return `It stays as it is: the model would ${direction === "resolve" ? "put nothing in" : "leave nothing out"}.`;
 }
 
 function listFacts(form, question) {

@@ -1,6 +1,6 @@
 // Asks the server as the person goes: not at every key, never showing an older answer over a newer one, and trying
 // again by itself when the server was away.
-import { Failure, isThere, makeRequest, simplify } from "./api.js";
+import { Failure, edit, isThere, makeRequest } from "./api.js";
 import { state } from "./state.js";
 
 // Typing waits for a pause; what is set by hand or by a slider is answered at once, yet not at every pixel.
@@ -17,7 +17,7 @@ let waitingSince = 0;
 let retryTimer = 0;
 let retries = 0;
 
-/** Tell `listen` each new situation: {kind, answer?, request?, failure?, wait?, ms?}. */
+/** Tell `listen` each new situation: {kind, answer?, request?, direction?, failure?, wait?, ms?}. */
 export function start(listen) {
   tell = listen;
   addEventListener("online", retryNow);
@@ -44,6 +44,7 @@ export async function ask() {
   const number = ++sequence;
   control?.abort();
   control = new AbortController();
+  const { direction } = state();
   const request = makeRequest(state());
   if (!request.question) {
     retries = 0;
@@ -53,10 +54,10 @@ export async function ask() {
   tell({ kind: "loading" });
   const started = performance.now();
   try {
-    const answer = await simplify(request, control.signal);
+    const answer = await edit(direction, request, control.signal);
     if (number !== sequence) return;
     retries = 0;
-    tell({ kind: "done", answer, request, ms: performance.now() - started });
+    tell({ kind: "done", answer, request, direction, ms: performance.now() - started });
   } catch (error) {
     if (number === sequence) fail(error);
   }

@@ -1,11 +1,14 @@
 // Models and systems side by side: what others make of the question, each from the moment that a person chooses it.
-import { simplify } from "./api.js";
+import { edit } from "./api.js";
 import { byId, make, meter, percent } from "./dom.js";
+import { state, subscribe } from "./state.js";
 import { splitAdded } from "./words.js";
 
 const STILL_MS = 400;
 const list = byId("models");
 
+let listed = [];
+/** Those of `listed` that go in the direction on show. */
 let choices = [];
 const chosen = new Set();
 /** The question on show: {request, answer}; null where there is none. */
@@ -15,9 +18,25 @@ const said = new Map();
 let timer = 0;
 let toAnnounce = null;
 
-/** Offer `models`, as the server lists them. */
+/** Offer `models`, as the server lists them: those that go in the direction on show. */
 export function setModels(models) {
-  choices = models;
+  listed = models;
+  offer();
+}
+
+/** Let the choices follow the direction. */
+export function startModels() {
+  subscribe((_, changed) => {
+    if (!changed.has("direction")) return;
+    asked = null;
+    chosen.clear();
+    said.clear();
+    offer();
+  });
+}
+
+function offer() {
+  choices = listed.filter((one) => (one.direction ?? "simplify") === state().direction);
   const others = choices.filter((one) => !one.at_work);
   byId("models-block").hidden = !others.length;
   byId("models-picks").replaceChildren(...others.map(makePick));
@@ -72,7 +91,7 @@ async function ask(name, body) {
   const found = { body, control: new AbortController() };
   said.set(name, found);
   try {
-    found.answer = await simplify(JSON.parse(body), found.control.signal);
+    found.answer = await edit(state().direction, JSON.parse(body), found.control.signal);
   } catch (failure) {
     if (found.control.signal.aborted) return;
     found.failure = failure;

@@ -1,8 +1,14 @@
 // "This is wrong": the answer on show as the text of an issue, ready to paste.
+import { readModel } from "./direction.js";
 import { byId, copyText, make } from "./dom.js";
 import { SPEAKERS } from "./state.js";
 import { toast } from "./toast.js";
 
+/** What an issue calls the question that was given, and the one that was wanted. */
+const NAMES = {
+  simplify: ["The self-contained question", "What a person would ask"],
+  resolve: ["The question as it was asked", "The question in full"],
+};
 let model = null;
 let shown = null;
 
@@ -19,32 +25,31 @@ export function setModel(described) {
 }
 
 /** Report `text`, the form on show for `request`, where the button is clicked. */
-export function setShown(request, text) {
-  shown = { request, text };
+export function setShown(request, text, direction) {
+  shown = { request, text, direction };
 }
 
 async function report() {
   if (!shown) return;
-  const copied = await copyText(writeReport(shown.request, shown.text, model));
+  const copied = await copyText(writeReport(shown.request, shown.text, model, shown.direction));
   const issues = model?.links?.Issues;
   const action = copied && issues ? { label: "Open an issue", run: () => open(issues, "_blank", "noreferrer") } : null;
   toast(copied ? "Issue text copied; mind private data" : "The browser did not let the page copy", action);
 }
 
-/** Return the text of an issue about `text`, the answer to `request`. */
-export function writeReport(request, text, described) {
+/** Return the text of an issue about `text`, the answer to `request` in this `direction`. */
+export function writeReport(request, text, described, direction) {
+  const [asked, wanted] = NAMES[direction];
   const turns = request.context.map(({ role, content }) => `${SPEAKERS[role]}: ${content}`);
   const { context, question, n_best, ...settings } = { strength: 0.5, ...request };
-  const version = described
-    ? `riseq ${described.riseq}, ${[described.name, described.precision].filter(Boolean).join(" · ")}`
-    : "unknown";
+  const version = described ? `riseq ${described.riseq}, ${readModel(direction) || "model unknown"}` : "unknown";
   const options = Object.entries(settings).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
   return [
     "**This question came out wrong**",
     `The dialogue so far:\n${fence(turns.join("\n") || "(none)")}`,
-    `The self-contained question:\n${fence(question)}`,
+    `${asked}:\n${fence(question)}`,
     `What riseq returned:\n${fence(text)}`,
-    `What a person would ask:\n${fence("...")}`,
+    `${wanted}:\n${fence("...")}`,
     `Version and model: ${version}\nSettings: ${options.join(", ")}`,
   ].join("\n\n");
 }

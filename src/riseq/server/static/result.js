@@ -6,6 +6,7 @@ import { showForm } from "./form.js";
 import { listForms } from "./forms.js";
 import { hideNotice, showError, showTruncated, showWaiting, showWrongKey } from "./notices.js";
 import { showPeek } from "./peek.js";
+import { subscribe } from "./state.js";
 
 const ANNOUNCE_MS = 700;
 const STATUS = {
@@ -30,6 +31,8 @@ let onReturn = () => {};
 /** Call `listen` when the server answers after it was gone. */
 export function startResult(listen) {
   onReturn = listen;
+  // What the other direction made of it is no answer in this one, not even until there is one.
+  subscribe((_, changed) => changed.has("direction") && showNothing());
 }
 
 /** Return the text of the form on show, "" where there is none. */
@@ -65,21 +68,22 @@ function showNothing() {
   showPeek("");
 }
 
-function showAnswer({ answer: got, request }) {
+function showAnswer({ answer: got, request, direction }) {
   answer = shown = got;
   hero.dataset.view = "full";
   byId("after").hidden = false;
   if (got.truncated) showTruncated();
   else hideNotice();
-  showForm(got, got, request);
+  showForm(got, got, request, direction);
   listForms(got, (form) => {
     shown = form;
-    showForm(form, got, request);
+    showForm(form, got, request, direction);
     announce(`Showing: ${form.text}`, 0);
   });
-  showCode(request);
+  showCode(request, direction);
   // Told once things are still: a voice at every key would drown the person's own typing.
-  announce(`${got.changed ? "Would ask" : "Unchanged"}: ${got.text}`, ANNOUNCE_MS);
+  const name = direction === "resolve" ? "In full" : "Would ask";
+  announce(`${got.changed ? name : "Unchanged"}: ${got.text}`, ANNOUNCE_MS);
 }
 
 function announce(text, delay) {

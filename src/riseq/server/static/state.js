@@ -4,7 +4,7 @@ export const NEUTRAL = 0.5;
 export const SPEAKERS = { user: "Person", assistant: "Assistant" };
 
 const STORED = "riseq-draft";
-const EMPTY = { turns: [], question: "", strength: NEUTRAL, protect: [] };
+const EMPTY = { turns: [], question: "", strength: NEUTRAL, protect: [], direction: "simplify" };
 const MAX_TURNS = 1000;
 
 const listeners = [];
@@ -22,9 +22,12 @@ export function subscribe(listen) {
 
 /** Replace the fields in `patch`. `how` says what made the change, so that a slider is answered faster than typing. */
 export function update(patch, how = "typed") {
+  const changed = new Set(Object.keys(patch));
+  // The same direction again changes nothing, and what is on show may stay.
+  if (patch.direction === current.direction) changed.delete("direction");
   current = { ...current, ...patch };
   store();
-  for (const listen of listeners) listen(current, new Set(Object.keys(patch)), how);
+  for (const listen of listeners) listen(current, changed, how);
 }
 
 /** Replace everything by `saved`, which may come from a link or a file: what does not fit is left out. */
@@ -34,8 +37,14 @@ export function restore(saved, how = "set") {
 
 /** Return the state as plain data. */
 export function snapshot() {
-  const { turns, question, strength, protect } = current;
-  return { turns: turns.map(({ speaker, text }) => ({ speaker, text })), question, strength, protect: [...protect] };
+  const { turns, question, strength, protect, direction } = current;
+  return {
+    turns: turns.map(({ speaker, text }) => ({ speaker, text })),
+    question,
+    strength,
+    protect: [...protect],
+    ...(direction === "resolve" ? { direction } : {}),
+  };
 }
 
 function read(saved) {
@@ -49,6 +58,7 @@ function read(saved) {
     // The slider's stops are tenths.
     strength: typeof from.strength === "number" ? Math.round(Math.min(1, Math.max(0, from.strength)) * 10) / 10 : NEUTRAL,
     protect: Array.isArray(from.protect) ? from.protect.filter((word) => typeof word === "string") : [],
+    direction: from.direction === "resolve" ? "resolve" : "simplify",
   };
 }
 

@@ -1,5 +1,5 @@
 // The answer at every stop of the slider, by one request once the answer has come and things are still.
-import { makeRequest, simplifyMany } from "./api.js";
+import { editMany, makeRequest } from "./api.js";
 import { state } from "./state.js";
 
 /** The strengths that the slider stops at; at 0 every question stays as it is, so the server is not asked. */
@@ -22,8 +22,9 @@ export const findGroup = (strength) =>
 
 /** Follow the situations that the asking goes through, as live.js tells them. */
 export function followStops({ kind }) {
+  const { direction } = state();
   const { question, context, protect } = makeRequest(state());
-  const key = JSON.stringify([question, context, protect]);
+  const key = JSON.stringify([direction, question, context, protect]);
   if (key === known.key) return;
   clearTimeout(timer);
   control?.abort();
@@ -33,15 +34,15 @@ export function followStops({ kind }) {
   }
   known = { key: kind === "done" ? key : null, groups: null };
   tell();
-  if (kind === "done") timer = setTimeout(() => ask({ question, context, protect }, key), STILL_MS);
+  if (kind === "done") timer = setTimeout(() => ask(direction, { question, context, protect }, key), STILL_MS);
 }
 
-async function ask(asked, key) {
+async function ask(direction, asked, key) {
   control = new AbortController();
   const items = STOPS.slice(1).map((strength) => ({ ...asked, strength }));
   let results;
   try {
-    results = await simplifyMany(items, control.signal);
+    results = await editMany(direction, items, control.signal);
   } catch {
     return; // The answer itself is there; what the other strengths would say is an extra.
   }

@@ -4,7 +4,8 @@ import { byId, make } from "./dom.js";
 import { NEUTRAL, state, subscribe, update } from "./state.js";
 import { STOPS, findGroup, subscribeStops } from "./stops.js";
 
-const NAMES = { 0: "as it is", [NEUTRAL]: "the model’s choice", 1: "shortest" };
+const NAMES = { 0: "as it is", [NEUTRAL]: "the model’s choice" };
+const MOST = { simplify: "shortest", resolve: "most put in" };
 const slider = byId("strength");
 const ticks = STOPS.map(() => make("span", { class: "tick" }));
 let groups = null;
@@ -15,7 +16,7 @@ export function startStrength() {
   slider.addEventListener("input", () => update({ strength: Number(slider.value) }, "slid"));
   slider.addEventListener("dblclick", reset);
   byId("strength-reset").addEventListener("click", reset);
-  subscribe((_, changed) => changed.has("strength") && draw());
+  subscribe((_, changed) => (changed.has("strength") || changed.has("direction")) && draw());
   subscribeStops((found) => {
     groups = found;
     draw();
@@ -29,11 +30,11 @@ function reset() {
 }
 
 function draw() {
-  const { strength } = state();
+  const { strength, direction } = state();
   slider.value = strength;
   slider.style.setProperty("--share", `${strength * 100}%`);
   byId("strength-value").textContent = strength.toFixed(2);
-  const name = NAMES[strength];
+  const name = strength === 1 ? MOST[direction] : NAMES[strength];
   slider.setAttribute("aria-valuetext", strength.toFixed(2) + (name ? `, ${name}` : ""));
   byId("strength-reset").hidden = strength === NEUTRAL;
   const changes = (groups ?? []).slice(1).map(({ from }) => from);
