@@ -26,8 +26,9 @@ from results import RESULTS, describe_run, format_table, say_met, write_section
 from riseq.data.dataset import load_dataset
 from riseq.engine.backends import Backend, BatchScores, ScoreArray
 from riseq.engine.benchmark import ENCODER, ENGINE, Action, Speed, measure_speed, time_turns
+from riseq.engine.directions import load_engine
 from riseq.engine.drafts import start
-from riseq.engine.simplifier import Simplifier
+from riseq.engine.editor import Editor
 from riseq.files import write_json, write_text
 from riseq.hub import find_default_model
 from riseq.model.inputs import Batch, SpanBatch
@@ -133,7 +134,7 @@ class Target:
 
 
 def measure(
-    engine: Simplifier,
+    engine: Editor,
     examples: Sequence[Example],
     threads: int,
     decoders: Mapping[str, Action],
@@ -148,10 +149,10 @@ def measure(
     return Measured(speed, threads, measure_profile(engine, asked), by_questions, by_turns, tuple(skipped))
 
 
-def measure_profile(engine: Simplifier, asked: Sequence[Example]) -> Profile:
+def measure_profile(engine: Editor, asked: Sequence[Example]) -> Profile:
     """Return where the time of one question after the other goes."""
     backend = TimedBackend(engine.backend)
-    timed = Simplifier(backend, engine.pieces, engine.phrases, engine.max_passes, engine.calibration)
+    timed = type(engine)(backend, engine.pieces, engine.phrasing, engine.max_passes, engine.calibration)
     began = perf_counter()
     for example in asked:
         timed(example.question, example.context)
@@ -165,9 +166,7 @@ def measure_profile(engine: Simplifier, asked: Sequence[Example]) -> Profile:
     )
 
 
-def measure_growth(
-    engine: Simplifier, asked: Sequence[Example], repeats: int
-) -> tuple[dict[int, float], dict[int, float]]:
+def measure_growth(engine: Editor, asked: Sequence[Example], repeats: int) -> tuple[dict[int, float], dict[int, float]]:
     """Return the times by the number of questions, and by the number of utterances before one."""
     longest = min(len(asked), 384)
     counts = sorted({max(1, longest * part // 6) for part in range(1, 7)})
@@ -180,7 +179,7 @@ def measure_growth(
     return {count: bulk[str(count)][0] for count in counts}, by_turns
 
 
-def run_batch(engine: Simplifier, asked: Sequence[Example]) -> None:
+def run_batch(engine: Editor, asked: Sequence[Example]) -> None:
     list(engine.batch(asked))
 
 
@@ -193,7 +192,7 @@ def make_dialogues(utterances: Sequence[str], turns: int, count: int = 8) -> Ite
 
 
 def find_decoders(
-    engine: Simplifier, examples: Sequence[Example], model: Path | None, threads: int
+    engine: Editor, examples: Sequence[Example], model: Path | None, threads: int
 ) -> tuple[dict[str, Action], list[str]]:
     """Return the decoders to compare with, or why there are none."""
     if model is None or not (model / "config.json").is_file():
@@ -296,7 +295,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"the machine is at work already (load average {load:.2f}): every number is worse for it", file=sys.stderr
         )
     examples = load_dataset(asked.data)[: asked.limit]
-    engine = Simplifier.load(asked.model, threads=asked.threads)
+    engine = load_engine(asked.model, threads=asked.threads)
     decoders, skipped = (
         ({}, [])
         if asked.no_decoders

@@ -1,10 +1,13 @@
 """Print how many questions a second a checkpoint answers through torch, and its share of the chip's peak.
 
-Run it from the repository's root: ``python benchmarks/bench_gpu.py CHECKPOINT [--data SET] [--batch 4096]
-[--engines N]``. On a GPU it runs in bfloat16. The whole engine is timed (tokenising, all passes, writing), and the
-network alone: one encoder pass over a batch that lies on the device, which is what the share of the peak is of. A share
-counts the multiplications and additions of real pieces only; padding is work, but no use. With ``--engines`` so many
-processes with an engine each also share the device, every one of them asked all questions.
+    python benchmarks/bench_gpu.py CHECKPOINT [--data SET] [--batch 8192] [--engines 4 8] [--compare 1000] [--compile]
+
+On a GPU it runs in bfloat16. The whole engine is timed in one process (tokenising, all passes, writing), and the
+network alone: one encoder pass over batches that lie on the device, which is what the share of the peak is of. A share
+counts the multiplications and additions of real pieces only. With ``--engines`` so many processes with an engine each
+share the device, every one of them asked all questions. ``--compare`` sets the texts of the first questions against
+those of float32 on the CPU: float32 on the device has to write the same, bfloat16 is counted. ``--compile`` has
+torch.compile fuse what follows attention in a layer, which costs half a minute at the start.
 """
 
 from __future__ import annotations
@@ -12,25 +15,29 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import cycle, islice
 from multiprocessing.synchronize import Barrier
+from operator import ne
 from pathlib import Path
 
 import torch
 
 from riseq.data.dataset import load_dataset
-from riseq.engine.backends.pytorch import TorchBackend
-from riseq.engine.drafts import Draft, gather, start
+from riseq.engine.backends.pytorch import Precision, TorchBackend
+from riseq.engine.confidence import read_calibration
+from riseq.engine.drafts import gather, split_batches, start
+from riseq.engine.phrasing import Phrasing
 from riseq.engine.simplifier import Simplifier
 from riseq.model.checkpoint import load_checkpoint
-from riseq.model.network import Inputs, pick_device
+from riseq.model.network import pick_device
 from riseq.model.transformer import BackboneConfig
 from riseq.reproduce.facts import describe_machine
 from riseq.types import Example
 
 H200_PEAK = 989e12
 """Dense bfloat16 operations a second, by its data sheet."""
+Found = dict[str, float]
 PATIENCE = 180.0
 """Seconds that engines wait for each other: a process that died would be waited for without end."""
 
@@ -56,11 +63,16 @@ def measure(action: Callable[[], object], device: torch.device, repeats: int) ->
     return min(seconds[1:])
 
 
-def open_engine(folder: Path, device: torch.device) -> tuple[Simplifier, TorchBackend]:
-    """Return the engine of a checkpoint, and the backend it runs on."""
+def open_engine(
+    folder: Path, device: torch.device, precision: Precision | None = None, compiled: bool = False
+) -> tuple[Simplifier, TorchBackend]:
+    """Return the engine of a checkpoint, as ``Simplifier.load`` makes it, and the backend it runs on."""
     checkpoint = load_checkpoint(folder)
-    backend = TorchBackend(checkpoint.network, device)
-    return Simplifier(backend, checkpoint.pieces, checkpoint.phrases), backend
+    network = checkpoint.network
+    backend = TorchBackend(network, device, precision, compiled)
+    phrasing = Phrasing(checkpoint.phrases, network.config.copies, checkpoint.templates)
+    fitted, window = read_calibration(folder), Simplifier.read_window(checkpoint.facts)
+    return Simplifier(backend, checkpoint.pieces, phrasing, calibration=fitted, window=window), backend
 
 
 def pick_questions(examples: Sequence[Example], count: int) -> list[Example]:
@@ -68,11 +80,12 @@ def pick_questions(examples: Sequence[Example], count: int) -> list[Example]:
     return list(islice(cycle([example for example in examples if example.context]), count))
 
 
-def bench_together(folder: Path, asked: Sequence[Example], device: torch.device, engines: int) -> float:
+def bench_together(folder: Path, asked: Sequence[Example], device: torch.device, engines: int, compiled: bool) -> float:
     """Return the questions a second of ``engines`` processes on one device, each asked all of ``asked``."""
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(engines + 1)
-    processes = [context.Process(target=_answer, args=(folder, asked, device, barrier)) for _ in range(engines)]
+    given = folder, asked, device, barrier, compiled
+    processes = [context.Process(target=_answer, args=given) for _ in range(engines)]
     for process in processes:
         process.start()
     barrier.wait(PATIENCE)
@@ -84,71 +97,90 @@ def bench_together(folder: Path, asked: Sequence[Example], device: torch.device,
     return engines * len(asked) / taken
 
 
-def _answer(folder: Path, asked: Sequence[Example], device: torch.device, barrier: Barrier) -> None:
+def _answer(folder: Path, asked: Sequence[Example], device: torch.device, barrier: Barrier, compiled: bool) -> None:
     torch.set_num_threads(1)
-    engine, _ = open_engine(folder, device)
+    engine, _ = open_engine(folder, device, compiled=compiled)
     list(engine.batch(asked))
     barrier.wait(PATIENCE)
     list(engine.batch(asked))
     barrier.wait(PATIENCE)
 
 
-def bench(
-    folder: Path, asked: Sequence[Example], device: torch.device, repeats: int, engines: int = 0
-) -> dict[str, float]:
-    """Return questions a second of engine and network, and the network's operations a second."""
-    engine, backend = open_engine(folder, device)
-    batch = len(asked)
-    drafts = [start(one.question, one.context, engine.pieces, backend.max_pieces) for one in asked]
-    drafts.sort(key=lambda draft: draft.length)
-    sent = [_send(backend, drafts[first : first + 512], engine) for first in range(0, len(drafts), 512)]
+def bench_network(engine: Simplifier, backend: TorchBackend, asked: Sequence[Example], repeats: int) -> Found:
+    """Return questions and operations a second of one encoder pass over batches that lie on the device."""
+    said = (engine.pieces, backend.max_pieces)
+    drafts = [start(one.question, one.context, *said, window=engine.window) for one in asked]
+    sent = [backend.send(gather(batch, engine.pieces)) for batch in split_batches(drafts, backend.batch_pieces)]
 
     def read_all() -> None:
-        with torch.inference_mode(), backend.autocast():
-            for inputs in sent:
-                backend.network.score_edits(backend.network.encode(inputs), inputs.firsts_BW)
+        with torch.inference_mode():
+            for rows, firsts_BW in sent:
+                backend.score_edits(rows, backend.encode(rows), firsts_BW)
 
-    of_network = measure(read_all, device, repeats)
-    of_engine = measure(lambda: list(engine.batch(asked)), device, max(1, repeats // 3))
+    def encode_all() -> None:
+        with torch.inference_mode():
+            for rows, _ in sent:
+                backend.encode(rows)
+
+    taken, encoder = (measure(action, backend.device, repeats) for action in (read_all, encode_all))
     operations = count_operations(backend.network.config.backbone, [draft.length for draft in drafts])
-    pieces = sum(draft.length for draft in drafts)
-    found = {
-        "questions": batch,
-        "pieces a question": pieces / batch,
-        "engine, questions a second": batch / of_engine,
-        "one encoder pass, questions a second": batch / of_network,
-        "one encoder pass, TFLOP/s": operations / of_network / 1e12,
-        "share of H200's bf16 peak, %": 100 * operations / of_network / H200_PEAK,
-        "engine's share of it, one pass counted, %": 100 * operations / of_engine / H200_PEAK,
+    return {
+        "pieces a question": sum(draft.length for draft in drafts) / len(drafts),
+        "one pass with edit scores, questions a second": len(asked) / taken,
+        "one encoder pass, questions a second": len(asked) / encoder,
+        "one encoder pass, TFLOP/s": operations / encoder / 1e12,
+        "share of H200's bf16 peak, %": 100 * operations / encoder / H200_PEAK,
     }
-    if engines:
-        rate = bench_together(folder, asked, device, engines)
-        found[f"{engines} engines at once, questions a second"] = rate
-        found["their share of it, one pass counted, %"] = 100 * operations * rate / batch / H200_PEAK
-    return found
 
 
-def _send(backend: TorchBackend, drafts: Sequence[Draft], engine: Simplifier) -> Inputs:
-    batch = gather(drafts, engine.pieces)
-    arrays = (batch.ids_BL, batch.types_BL, batch.mask_BL, batch.firsts_BW[:, :-1], batch.condition_B)
-    return Inputs(*(backend.put(array) for array in arrays))
+def compare_texts(folder: Path, asked: Sequence[Example], device: torch.device) -> Found:
+    """Return how many texts differ from those of float32 on the CPU, in each precision of the device."""
+    ways: dict[str, tuple[torch.device, Precision]] = {
+        "CPU": (torch.device("cpu"), "float32"),
+        "float32": (device, "float32"),
+        "bfloat16": (device, "bfloat16"),
+    }
+    texts = {}
+    for name, (where, precision) in ways.items():
+        engine, _ = open_engine(folder, where, precision)
+        texts[name] = [result.text for result in engine.batch(asked)]
+    return {
+        f"texts of {len(asked)} that differ from the CPU's, {name}": float(sum(map(ne, texts[name], texts["CPU"])))
+        for name in ("float32", "bfloat16")
+    }
+
+
+def bench(wanted: argparse.Namespace, asked: Sequence[Example], device: torch.device) -> Iterator[tuple[str, float]]:
+    """Yield each measure by its name, as soon as it is known."""
+    engine, backend = open_engine(wanted.checkpoint, device, compiled=wanted.compile)
+    yield "questions", float(len(asked))
+    yield from bench_network(engine, backend, asked, wanted.repeats).items()
+    of_engine = measure(lambda: list(engine.batch(asked)), device, max(1, wanted.repeats // 3))
+    yield "1 engine, questions a second", len(asked) / of_engine
+    for engines in wanted.engines:
+        rate = bench_together(wanted.checkpoint, asked, device, engines, wanted.compile)
+        yield f"{engines} engines, questions a second", rate
+    if wanted.compare:
+        yield from compare_texts(wanted.checkpoint, asked[: wanted.compare], device).items()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Measure a checkpoint through torch.")
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--data", default="cast19/test.qonly", help="a file, or a set under RISEQ_DATA")
-    parser.add_argument("--batch", type=int, default=4096)
+    parser.add_argument("--batch", type=int, default=8_192, help="how many questions are asked")
     parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--engines", type=int, default=0, help="how many processes share the device as well")
+    parser.add_argument("--engines", type=int, nargs="*", default=[4, 8], help="how many processes share the device")
+    parser.add_argument("--compare", type=int, default=1_000, help="how many texts are set against the CPU's")
+    parser.add_argument("--compile", action="store_true")
     parser.add_argument("--device", default="auto")
     wanted = parser.parse_args(arguments)
     device = pick_device(wanted.device)
     asked = pick_questions(load_dataset(wanted.data), wanted.batch)
-    found = bench(wanted.checkpoint, asked, device, wanted.repeats, wanted.engines)
-    print(f"{describe_machine()}, torch {torch.__version__}, {'bfloat16' if device.type == 'cuda' else 'float32'}")
-    for name, value in found.items():
-        print(f"{name:45} {value:12,.2f}")
+    print(f"{describe_machine()}, torch {torch.__version__}, {device}", flush=True)
+    for name, value in bench(wanted, asked, device):
+        print(f"{name:60} {value:12,.2f}", flush=True)
 
 
 if __name__ == "__main__":
