@@ -47,6 +47,11 @@ def test_light_rooms_load_neither_torch_nor_transformers(room: str) -> None:
     assert not modules_after(ROOMS[room]).intersection(NEVER)
 
 
+def test_the_engine_needs_nothing_of_training() -> None:
+    found = modules_after("import riseq; riseq.Simplifier, riseq.Resolver")
+    assert not found.intersection((*NEVER, "numba", "spacy", "onnx", "safetensors"))
+
+
 def test_the_probe_can_fail() -> None:
     assert "numpy" in modules_after("import numpy")
 

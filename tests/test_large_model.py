@@ -14,7 +14,7 @@ import pytest
 from riseq import hub
 from riseq.cli import main
 from riseq.engine.simplifier import Simplifier
-from riseq.server.engines import SimplifierEngine
+from riseq.server.engines import EditorEngine
 from riseq.types import InputError
 from tiny_model import export_tiny
 
@@ -76,7 +76,7 @@ def test_a_checkout_has_it_without_installing(model: Path, checkout: Path) -> No
     shutil.copytree(model, folder)
     assert hub.find_model("large") == hub.find_model(Path("large")) == folder
     assert Simplifier.load("large").model == folder
-    engine = SimplifierEngine(Path("large"), 1)
+    engine = EditorEngine(Path("large"), 1)
     assert (engine.info.name, engine.info.precision) == ("large", "int8")
 
 

@@ -190,7 +190,7 @@ def test_what_is_no_place_for_a_model_is_left_alone(model: Path, tmp_path: Path)
         with pytest.raises(InputError, match=told):
             simplifier.save_pretrained(tmp_path / name)
     assert (tmp_path / "clone" / ".git").is_dir()
-    by_hand = Simplifier(simplifier.backend, simplifier.pieces, simplifier.phrases)
+    by_hand = Simplifier(simplifier.backend, simplifier.pieces, simplifier.phrasing)
     with pytest.raises(InputError, match="put together by hand, expected one from the folder of a model"):
         by_hand.save_pretrained(tmp_path / "new")
     assert not (tmp_path / "new").exists()

@@ -55,7 +55,7 @@ def test_a_timed_backend_counts_rows_and_gives_the_same(engine: Simplifier, monk
     ticks: Iterator[int] = iter(range(10_000))
     monkeypatch.setattr(bench_engine, "perf_counter", lambda: float(next(ticks)))
     backend = TimedBackend(engine.backend)
-    timed = Simplifier(backend, engine.pieces, engine.phrases)
+    timed = Simplifier(backend, engine.pieces, engine.phrasing)
     examples = make_examples(10)
     assert [one.text for one in timed.batch(examples)] == [one.text for one in engine.batch(examples)]
     assert backend.passes == backend.encoder_s >= len([one for one in examples if one.context])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import runpy
 import subprocess
 import sys
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,12 @@ def test_operations_are_those_that_torch_counts(script: dict[str, Any]) -> None:
 def test_few_rows_on_the_cpu(script: dict[str, Any], tmp_path: Path) -> None:
     folder = save_tiny(tmp_path / "checkpoint", make_checkpoint())
     asked = script["pick_questions"](make_examples(6), 10)
-    found = script["bench"](folder, asked, torch.device("cpu"), 2)
+    wanted = Namespace(checkpoint=folder, repeats=2, engines=[], compare=4, compile=False)
+    found = dict(script["bench"](wanted, asked, torch.device("cpu")))
     assert found["questions"] == 10
-    assert found["one encoder pass, questions a second"] > found["engine, questions a second"] > 0
+    assert found["one encoder pass, questions a second"] > found["1 engine, questions a second"] > 0
+    assert found["texts of 4 that differ from the CPU's, float32"] == 0
+    assert found["texts of 4 that differ from the CPU's, bfloat16"] >= 0
     assert 5 < found["pieces a question"] < 200
 
 
@@ -50,5 +54,5 @@ def test_engines_share_a_device(root: Path, tmp_path: Path) -> None:
     command = [sys.executable, str(root / "benchmarks" / "bench_gpu.py"), str(folder), "--device", "cpu"]
     command += ["--data", str(tmp_path / "asked.jsonl"), "--batch", "10", "--repeats", "1", "--engines", "2"]
     told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
-    (rate,) = [line for line in told.splitlines() if line.startswith("2 engines at once, questions a second")]
+    (rate,) = [line for line in told.splitlines() if line.startswith("2 engines, questions a second")]
     assert float(rate.split()[-1].replace(",", "")) > 0
