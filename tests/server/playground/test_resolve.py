@@ -62,7 +62,7 @@ def test_a_question_is_resolved_and_each_insertion_shows_its_mention(open_page: 
     page.click("#tab-python")
     expect(page.locator("#code-text")).to_contain_text("result = client.resolve(")
     expect(page.locator("#compare-block")).to_be_visible()
-    assert set(paths) == {"resolve"}
+    assert set(paths) - {"models"} == {"resolve"}  # a slow page asks for the models only now
     expect(page.locator("#model")).to_have_text("float32")
     page.click("#wrong")
     expect(page.locator(".toast")).to_contain_text("Issue text copied")
