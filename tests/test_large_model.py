@@ -67,7 +67,8 @@ def test_a_wheel_of_the_package_holds_the_model_and_riseq_finds_it(model: Path, 
 def test_riseqs_own_wheel_and_source_leave_the_large_model_out(root: Path) -> None:
     targets = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
     examples = {"examples/dialogues.jsonl": "riseq/examples/dialogues.jsonl"}
-    assert targets["wheel"]["force-include"] == {"models/default": "riseq/models/default", **examples}
+    models = {f"models/{name}": f"riseq/models/{name}" for name in ("default", "resolve")}
+    assert targets["wheel"]["force-include"] == {**models, **examples}
     assert targets["sdist"]["exclude"] == ["/models/large"]
 
 

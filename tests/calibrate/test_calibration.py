@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from riseq.calibrate.calibration import FOLDS, SAME, calibrate, find_fold
+from riseq.calibrate.calibration import COST, FOLDS, SAME, calibrate, find_fold
 from riseq.cli import main
 from riseq.data.dataset import load_dataset
 from riseq.engine.confidence import FILE, read_calibration
+from riseq.engine.resolver import Resolver
 from riseq.engine.simplifier import Simplifier
 from riseq.metrics.behaviour import Case
 from riseq.types import Example, InputError
 from tiny_model import export_tiny, make_examples
+from tiny_resolver import export_tiny_resolver, make_rows
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +76,28 @@ def test_everyday_cases_say_what_is_right_and_targets_when_to_stop(engine: Simpl
         "both say when another pass changes something"
     )
     assert found.calibration.untouched == 1.0, "every question may stay as it is here"
+
+
+def test_a_resolver_is_fitted_to_sets_read_backwards(tmp_path_factory: pytest.TempPathFactory) -> None:
+    resolver = Resolver.load(export_tiny_resolver(tmp_path_factory.getbasetemp(), "float32")[1], threads=1)
+    pairs = [Example(row["id"], tuple(row["context"]), row["target"], row["question"]) for row in make_rows()]
+    wrong = [replace(one, target="Who was Frank Zappa?") for one in pairs[::3]]
+    cases = [Case(one, (one.target or "",), "back", resolves=True) for one in (*pairs, *wrong)]
+    found = calibrate(resolver, {"back": cases})
+    assert found.calibration.facts["sureness"] == [], "the guard is for simplifying"
+    tried = found.calibration.facts["margin"]
+    chosen = next(row for row in tried if row["margin"] == found.calibration.margin)
+    assert max(row["bleu4"] for row in tried) - chosen["bleu4"] <= COST
+    assert found.calibration.to_dict()["margin"] == found.calibration.margin
+    assert len({row["bleu4"] for row in tried}) > 1
+    assert found.reliability["all"].discrimination > 0.5
+    fitted = Resolver(resolver.backend, resolver.pieces, resolver.phrasing, calibration=found.calibration)
+    assert all(0 < (result.confidence or 0) < 1 for result in fitted.batch(pairs[:20]))
+    careful = replace(found.calibration, margin=50.0)
+    unsure = Resolver(resolver.backend, resolver.pieces, resolver.phrasing, calibration=careful)
+    assert not any(result.changed for result in unsure.batch(pairs[:20]))
+    with pytest.raises(InputError, match="not the direction of the model, which is to resolve questions"):
+        calibrate(resolver, {"forth": [replace(case, resolves=False) for case in cases]})
 
 
 def test_a_few_questions_are_too_few(engine: Simplifier, examples: list[Example]) -> None:

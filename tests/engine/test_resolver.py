@@ -13,6 +13,7 @@ import riseq
 from riseq.controls import Controls
 from riseq.core.packed import Interner
 from riseq.engine.directions import load_engine
+from riseq.engine.drafts import repeats_itself
 from riseq.engine.resolver import Resolver
 from riseq.engine.simplifier import Simplifier
 from riseq.model.checkpoint import load_checkpoint, load_trained
@@ -59,8 +60,10 @@ def predict(folder: Path, examples: list[Example]) -> list[str]:
     return predict_passes(policy, lexicon, corpus, 3)[-1]
 
 
-def test_texts_are_those_of_training(checkpoint: Path, exported: Path) -> None:
+def test_texts_are_those_of_training(checkpoint: Path, exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     examples = make_examples(300)
+    kept = [result.text for result in load_engine(exported).batch(examples)]
+    monkeypatch.setattr("riseq.engine.drafts.repeats_itself", lambda words: False)  # training has no such rule
     wanted = predict(checkpoint, examples)
     for folder in (checkpoint, exported):
         results = load_engine(folder).batch(examples)
@@ -68,6 +71,8 @@ def test_texts_are_those_of_training(checkpoint: Path, exported: Path) -> None:
         assert found == wanted
     changed = [text for text, one in zip(wanted, examples, strict=True) if text != " ".join(forms(one.question))]
     assert len(changed) > 100
+    assert not any(repeats_itself(forms(text)) for text in kept)
+    assert any(repeats_itself(text.split()) for text in wanted)
     assert sum(" of " in text for text in changed) > 20
     assert sum("' s" in text for text in changed) > 20
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from riseq.data.dataset import is_complete
-from riseq.metrics.behaviour import is_backwards, load_cases, load_scored
+from riseq.metrics.behaviour import Case, is_backwards, judge, load_cases, load_scored
 from riseq.metrics.resolving import score_resolved
 from riseq.types import Example, InputError
 
@@ -36,7 +36,7 @@ def test_a_suite_is_read_backwards(root: Path) -> None:
         assert other.example.question == one.gold[0]
         assert other.example.target == other.gold[0] == one.example.question
         assert other.example.context == one.example.context
-        assert not other.phenomenon, "what is kept, gone or bad is said of the other direction"
+        assert (other.phenomenon, other.resolves, other.gone) == (one.phenomenon, True, ())
     complete = load_scored(f"{name}+complete")
     assert all(one.question == one.target for one in complete)
     asked = [case.example.question for case in forwards]
@@ -44,6 +44,24 @@ def test_a_suite_is_read_backwards(root: Path) -> None:
     assert "Did he come back for the second one?" in asked
     assert 150 < len(complete) < len(asked)
     assert not {"Did he come back for the second one?"} & {one.question for one in complete}, "it points back"
+
+
+def test_what_has_the_content_words_of_the_question_and_no_others_is_right() -> None:
+    asked = Example("1", ("Who directed Alien?",), "When was it released?", "When was Alien released?")
+    case = Case(asked, ("When was Alien released?",), resolves=True)
+    for text, kept, clean in (
+        ("When was Alien released", True, True),
+        ("When was the Alien released?", True, True),
+        ("When was it released?", False, True),
+        ("When was Alien released in Japan?", True, False),
+        ("When was Emma released?", False, False),
+    ):
+        verdict = judge(case, text)
+        assert (verdict.kept, verdict.clean, verdict.right) == (kept, clean, kept and clean), text
+    assert [judge(case, text).exact for text in ("when was Alien released", "When was the Alien released?")] == [
+        True,
+        False,
+    ]
 
 
 def test_a_set_of_pairs_is_read_backwards(tmp_path: Path) -> None:

@@ -69,6 +69,27 @@ def test_the_graphs_are_kept_as_differences_and_have_the_bases_matrices(base: Pa
         assert checksum(read_graph(learnt / name)) == load_exported(learnt).config["checksums"][name]
 
 
+def test_layers_without_a_difference_are_plain_in_the_graph(base: Path, tmp_path: Path) -> None:
+    checkpoint = learn_above(base)
+    lowest = "encoder.layers.0."
+    with torch.no_grad():
+        for name, parameter in checkpoint.network.named_parameters():
+            if name.startswith(lowest) and name.endswith(".wide"):
+                parameter.zero_()
+    export_checkpoint(checkpoint, tmp_path / "float32", "", "float32")
+    names = {
+        one.name.removeprefix("network.") for one in onnx.load(tmp_path / "float32" / LAYOUT.encoder).graph.initializer
+    }
+    kept = {name for name in names if name.endswith((".narrow", ".wide"))}
+    assert kept
+    assert not [name for name in kept if name.startswith(lowest)]
+    read = load_trained(tmp_path / "float32").network.state_dict()
+    for name, tensor in checkpoint.network.state_dict().items():
+        if not name.endswith(".narrow"):
+            torch.testing.assert_close(read[name], tensor, atol=0.01, rtol=0.01)
+    assert read[f"{lowest}up.narrow"].abs().max() > 0, "what goes on from it can still learn a difference"
+
+
 def test_it_computes_what_the_checkpoint_does(base: Path, tmp_path: Path) -> None:
     checkpoint = learn_above(base)
     whole = tmp_path / "float32"

@@ -7,7 +7,16 @@ import torch
 from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
 
 from riseq.model.backbone import rename
-from riseq.model.transformer import BackboneConfig, Encoder, bucket_edges, padding_mask, relative_buckets
+from riseq.model.transformer import (
+    AdaptedLinear,
+    BackboneConfig,
+    Encoder,
+    attend_fused,
+    attend_plainly,
+    bucket_edges,
+    padding_mask,
+    relative_buckets,
+)
 from tiny_world import make_encoder
 
 VOCABULARY = 50
@@ -68,3 +77,22 @@ def test_padding_mask_adds_nothing_to_real_pieces_and_rules_out_the_rest() -> No
     scores = padding_mask(torch.tensor([[True, False]]), torch.float32)
     assert scores.shape == (1, 1, 1, 2)
     assert scores.flatten().tolist() == [0.0, -1e4]
+
+
+def test_plain_attention_is_the_fused_one() -> None:
+    generator = torch.Generator().manual_seed(3)
+    query, key, value = torch.randn(3, 3, 4, 12, 8, generator=generator)
+    mask = padding_mask(torch.arange(12)[None, :] < torch.tensor(LENGTHS)[:, None], torch.float32)
+    for shown in (mask, None):
+        torch.testing.assert_close(
+            attend_plainly(query, key, value, shown, 0.0), attend_fused(query, key, value, shown, 0.0)
+        )
+
+
+def test_a_difference_of_low_rank_is_the_same_in_training() -> None:
+    torch.manual_seed(4)
+    layer, x = AdaptedLinear(8, 6, rank=2), torch.randn(5, 8)
+    torch.nn.init.normal_(layer.wide)
+    trained = layer.train()(x)
+    torch.testing.assert_close(trained, layer.eval()(x))
+    assert (trained - torch.nn.functional.linear(x, layer.weight, layer.bias)).abs().max() > 0.1

@@ -92,3 +92,11 @@ def test_the_words_people_see_are_the_words_that_were_copied(question: str, said
     edits[at] = Edit(Op.INSERT, tuple(spoken[first:stop]))
     step = realise(question, edits, [said], None, {at: Copied(0, first, stop)})
     assert forms(step.text) == apply(words, edits)[1:]
+
+
+def test_marks_of_markdown_are_not_copied() -> None:
+    context = ["Get the 14-inch **MacBook Pro** with `zsh`."]
+    for first, stop, wanted in ((1, 9, "Is the 14-inch MacBook Pro good?"), (12, 15, "Is zsh good?")):
+        phrase = tuple(forms(context[0])[first:stop])
+        edits = [KEEP, KEEP, Edit(Op.SUBSTITUTE, phrase), KEEP, KEEP]
+        assert realise("Is it good?", edits, context, None, {2: Copied(0, first, stop)}).text == wanted

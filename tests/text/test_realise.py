@@ -80,6 +80,8 @@ CASES = [
     ("Was The Cult's tour good?", {3: D, 4: D, 5: D}, "Was the tour good?", "a capital of a name that is gone"),
     ("Was The Who Sell Out good?", {4: D, 5: D}, "Was The Who good?", "but not of one that is still there"),
     ("Well? The Cult toured?", {4: substitute("band")}, "Well? The band toured?", "nor a sentence's first"),
+    ("Well? The Cult toured?", {3: substitute("it"), 4: S}, "Well? It toured?", "but its new first word gets it"),
+    ("well? the Cult toured?", {3: substitute("it"), 4: S}, "well? it toured?", "if the old one had it"),
     ("WHO IS ZAPPA?", {3: substitute("he")}, "WHO IS HE?", "capitals throughout"),
     ("Did Zappa leave?", {4: insert("with zappa")}, "Did Zappa leave? with Zappa", "a name seen"),
     ("Is ß ok?", {1: D}, "ß ok?", "a letter whose capital would be two"),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from killed import Killed, Killer
 from riseq.model.checkpoint import load_checkpoint
+from riseq.model.network import computes_bfloat16
 from riseq.train.loop import TrainResult, train
 from riseq.train.optimiser import set_rates
 from riseq.train.settings import RiseSettings
@@ -32,6 +34,23 @@ def test_training_learns_the_made_up_language(make_settings: Make, tmp_path: Pat
     (scores,) = result.scores.values()
     assert scores["exact"] > 60  # copying the question scores 0 here
     assert load_checkpoint(result.folder).facts["epoch"] == result.best_epoch
+
+
+def test_bfloat16_on_a_cpu_learns_as_float32_does(
+    make_settings: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = make_settings(method="mle", device="cpu", bfloat16=True)
+    with monkeypatch.context() as patched:
+        patched.setattr("riseq.model.network.computes_bfloat16", lambda: False)
+        with pytest.raises(InputError, match="bfloat16: this CPU has no instructions for it"):
+            run(settings, tmp_path / "refused")
+    if not computes_bfloat16():
+        pytest.skip("this CPU has no instructions for bfloat16")
+    run(settings, tmp_path / "half")
+    run(replace(settings, bfloat16=False), tmp_path / "whole")
+    half, whole = ([float(loss) for loss in read_losses(tmp_path / name)] for name in ("half", "whole"))
+    assert half != whole
+    assert half == pytest.approx(whole, rel=0.1)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from torch.nn import functional
 from transformers import Cache, GenerationMixin, PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import CausalLMOutputWithPast
 
-from riseq.model.transformer import Attention, BackboneConfig, Encoder, Layer, padding_mask
+from riseq.model.transformer import Attention, BackboneConfig, Encoder, Layer, cast_mask, padding_mask
 
 TARGET_PIECES = 72
 """The longest output, its end counted: a whole question as it is read, and a little more."""
@@ -107,11 +107,8 @@ class Generator(nn.Module):
         """Return the states after each output piece, all at once, [B, T, D]."""
         steps_T = torch.arange(ids_BT.shape[1], device=ids_BT.device)
         x = self.embed(ids_BT, steps_T[None, :])
-        future = (steps_T[None, :] > steps_T[:, None]).to(x.dtype)[None, None] * _MASKED
-        memory_mask = padding_mask(batch.mask_BL, x.dtype)
-        if torch.is_autocast_enabled("cuda") and x.is_cuda:
-            kind = torch.get_autocast_dtype("cuda")
-            future, memory_mask = future.to(kind), memory_mask.to(kind)
+        future = cast_mask((steps_T[None, :] > steps_T[:, None]).to(x.dtype)[None, None] * _MASKED)
+        memory_mask = cast_mask(padding_mask(batch.mask_BL, x.dtype))
         for layer in self.decoder:
             x = layer(x, future, memory_BLD, memory_mask)
         return x

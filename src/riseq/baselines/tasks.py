@@ -84,7 +84,7 @@ class BaselineTask(Task):
         """Load the pairs and the network, the same for the same settings."""
         if processes.count > 1:
             raise InputError(f"{settings.system}: one process trains a baseline; got {processes.count}")
-        self.settings, self.device = settings, pick_device(settings.device)
+        self.settings, self.device = settings, pick_device(settings.device, settings.bfloat16)
         torch.manual_seed(settings.seed)
         gathered, _ = gather_pairs(settings, make_rng(settings.seed, Stream.DATA))
         pairs = [example for example, _ in gathered if example.target]
@@ -123,7 +123,7 @@ class BaselineTask(Task):
     def learn(self, batch: tuple[Any, int]) -> None:
         """Add the gradients of the batch's mean loss."""
         prepared, pairs = batch
-        with autocast(self.device):
+        with autocast(self.device, self.settings.bfloat16):
             loss = self._loss(prepared)
         loss.backward()  # type: ignore[no-untyped-call]
         self.log.losses.append(loss.detach())

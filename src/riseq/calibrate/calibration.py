@@ -19,7 +19,7 @@ from riseq.controls import MAX_PASSES, NEUTRAL, ControlOptions, Controls
 from riseq.engine.backends import Backend, BatchScores, ScoreArray
 from riseq.engine.confidence import FEATURES, Calibration, Logistic, list_features
 from riseq.engine.drafts import Draft
-from riseq.engine.simplifier import Simplifier
+from riseq.engine.editor import Editor
 from riseq.metrics.behaviour import Case, judge
 from riseq.metrics.content import measure_loss
 from riseq.metrics.ngrams import Floats
@@ -40,6 +40,7 @@ WORSE = 0.5
 """The most percent of texts that may score lower after the last pass: half the target, for dev chooses."""
 COST = 0.1
 """The most percent points of BLEU-4, ROUGE-L or exact match that the guard may cost on any set."""
+MARGINS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 SURENESS = (0.0, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0)
 LATER = (0.0, 0.25, 0.5, 1.0)
 RIDGE = 3.0
@@ -49,7 +50,6 @@ STRENGTHS = (0.2, 0.35, NEUTRAL, 0.7, 0.85, 1.0)
 
 _SILENT = Logistic(0.0, (0.0,) * len(FEATURES))
 _NEVER, _ALWAYS = 1.0, 0.0
-_UNLIKELY = -1e4  # the log-probability of every phrase but the best, which alone is kept
 ALONE = 1.0
 """The confidence of a question without dialogue: there is nothing to leave out, so the question itself is right."""
 
@@ -63,15 +63,17 @@ class Calibrated:
     """By set, and of all together under "all"."""
 
 
-def calibrate(simplifier: Simplifier, sets: Sets, network: Mapping[str, str] | None = None) -> Calibrated:
-    """Return what fits the engine's network on ``sets``; its own calibration is not used."""
+def calibrate(engine: Editor, sets: Sets, network: Mapping[str, str] | None = None) -> Calibrated:
+    """Return what fits the engine's network on ``sets``, those of a resolver backwards; its calibration is not used."""
     if sum(map(len, sets.values())) < 10 * FOLDS:
         raise InputError(f"a calibration needs at least {10 * FOLDS} questions with targets")
-    runner = _Runner(simplifier, sets)
+    runner = _Runner(engine, sets)
     judged = [judge(case, case.example.question).right for name in runner.everyday or sets for case in sets[name]]
     unchanged = sum(judged) / len(judged)
     start = Calibration(_SILENT, _SILENT, _NEVER, 0.0, 0.0, ALONE, unchanged, network)
-    sureness, guard = _choose_sureness(runner, start)
+    margin, complete = _choose_margin(runner, start) if runner.resolves else (0.0, [])
+    start = replace(start, margin=margin)
+    sureness, guard = (0.0, []) if runner.resolves else _choose_sureness(runner, start)
     patient = replace(start, sureness=sureness, enough=_ALWAYS)
     later, passes = _choose_later(runner, patient)
     patient = replace(patient, later=later)
@@ -80,7 +82,7 @@ def calibrate(simplifier: Simplifier, sets: Sets, network: Mapping[str, str] | N
     facts: dict[str, Any] = {"sets": {name: len(examples) for name, examples in sets.items()}}
     for part in ("error", "discrimination"):
         facts[part] = {name: getattr(one, part) for name, one in reliability.items()}
-    facts |= {"sureness": guard, "later": passes, "passes": gate}
+    facts |= {"sureness": guard, "later": passes, "passes": gate} | ({"margin": complete} if runner.resolves else {})
     return Calibrated(replace(impatient, right=right, facts=facts), reliability)
 
 
@@ -106,45 +108,61 @@ class CachedBackend:
 
 
 class _CachedRow:
-    """One row's scores and the best phrase at each span asked for; it is read again where a new one is wanted."""
+    """One row's scores and those of phrases at each span asked for; it is read again where a new one is wanted."""
 
     def __init__(self, backend: Backend, batch: Batch) -> None:
         self._backend, self._batch = backend, batch
         self.reading: BatchScores | None = backend.score(batch)
         self.edits_BWE = self.reading.edits_BWE.copy()
-        self._best: dict[tuple[int, int], tuple[int, float]] = {}
-        self._phrases = 0
+        self._phrases: dict[tuple[int, int], ScoreArray] = {}
 
     def score_phrases(self, spans: SpanBatch) -> ScoreArray:
         wanted = list(zip(spans.start_N.tolist(), spans.end_N.tolist(), strict=True))
-        if any(span not in self._best for span in wanted):
+        if any(span not in self._phrases for span in wanted):
             scores_NP = (self.reading or self._backend.score(self._batch)).score_phrases(spans)
-            self.reading, self._phrases = None, scores_NP.shape[1]
-            best = zip(scores_NP.argmax(-1).tolist(), scores_NP.max(-1).tolist(), strict=True)
-            self._best.update(zip(wanted, best, strict=True))
-        known_NP = np.full((len(wanted), self._phrases), _UNLIKELY, dtype=np.float32)
-        for index, (phrase, found) in enumerate(map(self._best.__getitem__, wanted)):
-            known_NP[index, phrase] = found
-        return known_NP
+            self.reading = None
+            self._phrases.update(zip(wanted, scores_NP.copy(), strict=True))
+        return np.stack([self._phrases[span] for span in wanted])
 
 
 class _Runner:
     """The sets, and an engine that reads each row of them once however often it is run."""
 
-    def __init__(self, simplifier: Simplifier, sets: Sets) -> None:
-        self.sets = sets
+    def __init__(self, engine: Editor, sets: Sets) -> None:
+        self.sets, self.resolves = sets, engine.direction == "resolve"
+        if odd := [name for name, cases in sets.items() if any(case.resolves != self.resolves for case in cases)]:
+            raise InputError(f"{odd[0]}: not the direction of the model, which is to {engine.direction} questions")
         self.everyday = [name for name, cases in sets.items() if all(case.phenomenon for case in cases)]
         self.with_targets = [name for name in sets if name not in self.everyday] or self.everyday
         self.targets = {name: [case.gold[0] for case in cases] for name, cases in sets.items()}
-        backend = CachedBackend(simplifier.backend)
-        self._engine = Simplifier(backend, simplifier.pieces, simplifier.phrasing, window=simplifier.window)
+        self._engine = type(engine)(CachedBackend(engine.backend), engine.pieces, engine.phrasing, window=engine.window)
 
     def run(self, name: str, calibration: Calibration, title: str, **options: Unpack[ControlOptions]) -> list[Draft]:
         """Return the drafts of one set under ``calibration``; targets are the benchmark's, and asked for its way."""
         self._engine.calibration = calibration
-        controls = Controls.of(Controls(grounded=name in self.everyday), **options)
+        usual = Controls(grounded=False, guard=False) if self.resolves else Controls(grounded=name in self.everyday)
+        controls = Controls.of(usual, **options)
         examples = [case.example for case in self.sets[name]]
         return list(track(self._engine.follow(examples, controls), len(examples), f"{title} {name}"))
+
+
+def _choose_margin(runner: _Runner, start: Calibration) -> tuple[float, list[dict[str, float]]]:
+    """Return the lowest margin with about the best mean BLEU-4 of all sets after one pass, and what each did.
+
+    A higher one leaves more of the complete questions alone, and more of the others.
+    """
+    rows: list[dict[str, float]] = []
+    for margin in MARGINS:
+        bleus, edited = [], list[bool]()
+        for name, cases in runner.sets.items():
+            drafts = runner.run(name, replace(start, margin=margin), f"margin {margin:g}", max_passes=1)
+            bleus.append(score([draft.text for draft in drafts], runner.targets[name]).bleu4)
+            complete = [case.example.question == case.gold[0] for case in cases]
+            edited += [draft.text != draft.question for draft, stays in zip(drafts, complete, strict=True) if stays]
+        unchanged = 1 - float(np.mean(edited)) if edited else 1.0
+        rows.append({"margin": margin, "bleu4": float(np.mean(bleus)), "unchanged": unchanged})
+    best = max(row["bleu4"] for row in rows)
+    return next(row["margin"] for row in rows if row["bleu4"] >= best - COST), rows
 
 
 def _choose_sureness(runner: _Runner, start: Calibration) -> tuple[float, list[dict[str, Any]]]:
@@ -242,8 +260,10 @@ def _find_threshold(likely: Floats, changes: Floats, questions: int) -> float:
 def _fit_right(runner: _Runner, impatient: Calibration) -> tuple[Logistic, dict[str, Reliability]]:
     """Return the model of being right, and how well unseen dialogues are calibrated, asked in the usual way."""
     rows = []
-    ways = [(grounded, strength) for grounded in (True, False) for strength in STRENGTHS]
-    usual = (True, NEUTRAL)
+    usual = (not runner.resolves, NEUTRAL)
+    ways = [
+        (grounded, strength) for grounded in ((False,) if runner.resolves else (True, False)) for strength in STRENGTHS
+    ]
     for name in runner.everyday or runner.with_targets:
         for grounded, strength in ways if runner.everyday else [usual]:
             drafts = runner.run(name, impatient, "confidence", grounded=grounded, strength=strength)

@@ -24,17 +24,18 @@ def calibrate(
     [bold]Examples[/]
       riseq calibrate models/default --data everyday/suite --data canard/dev.qa
       riseq calibrate models/small --data dev.jsonl --report reports/small
+      riseq calibrate models/resolve --data everyday/suite+resolve
     """
     from riseq.calibrate.calibration import calibrate as fit
     from riseq.calibrate.report import show_calibrated, write_report
     from riseq.engine.confidence import FILE, read_calibration
-    from riseq.engine.simplifier import Simplifier
+    from riseq.engine.directions import load_engine
     from riseq.files import write_json
     from riseq.model.folder import is_exported, load_exported
 
     sets = {str(name): load_case_set(name, skip_bad) for name in data}
     network = load_exported(model).config["checksums"] if is_exported(model) else None
-    calibrated = fit(Simplifier.load(model, threads=threads, calibrated=False), sets, network)
+    calibrated = fit(load_engine(model, threads=threads, calibrated=False), sets, network)
     write_json(model / FILE, calibrated.calibration.to_dict())
     read_calibration(model, network)
     show_calibrated(open_console(), calibrated)

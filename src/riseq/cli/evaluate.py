@@ -102,7 +102,7 @@ def evaluate(
             [one.question for one in examples], texts, [one.target or "" for one in examples]
         ).as_dict()
     table, first = {system: scores}, "system"
-    if cases[0].phenomenon:
+    if cases[0].phenomenon and not is_backwards(data):
         table, first = measure_behaviour(cases, [one.text for one in evaluation.predictions]), "phenomenon"
         scores = {**table[ALL], "phenomena": {name: one for name, one in table.items() if name != ALL}}
     trips = measure_cases(cases, [one.text for one in evaluation.predictions], resolved) if resolved else {}

@@ -110,6 +110,8 @@ class Calibration:
     """The checksums of the network's files that it was fitted to; None where the network has none."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """On what it was fitted and how well it fits, for people."""
+    margin: float = 0.0
+    """As ``later``, in every pass: what a model that resolves questions needs to leave complete ones alone."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the calibration as ``confidence.json`` has it."""
@@ -223,7 +225,8 @@ def read_calibration(folder: Path, network: Mapping[str, str] | None = None) -> 
     numbers = {name: _read_number(path, values, name) for name in ("enough", "later", "sureness", "alone", "untouched")}
     facts = values["facts"] if isinstance(values.get("facts"), dict) else {}
     right, again = (_read_logistic(path, values, name) for name in ("right", "again"))
-    return Calibration(right, again, **numbers, network=fitted_to, facts=facts)
+    margin = _read_number(path, values, "margin") if "margin" in values else 0.0
+    return Calibration(right, again, **numbers, network=fitted_to, facts=facts, margin=margin)
 
 
 def _read_logistic(path: Path, values: Mapping[str, Any], name: str) -> Logistic:

@@ -13,8 +13,15 @@ from riseq.types import Direction
 ENGINES: dict[Direction, type[Editor]] = {one.direction: one for one in (Simplifier, Resolver)}
 
 
-def load_engine(model: str | Path | None = None, *, threads: int | None = None, max_passes: int = MAX_PASSES) -> Editor:
+def load_engine(
+    model: str | Path | None = None,
+    *,
+    threads: int | None = None,
+    max_passes: int = MAX_PASSES,
+    calibrated: bool = True,
+) -> Editor:
     """Return the Simplifier or the Resolver for ``model``; the one for the model that ships where none is named."""
     found = Simplifier.find_default() if model is None else find_model(model)
     check_files(found, [LAYOUT.config], MODEL_FOLDER)
-    return ENGINES[read_direction(read_config(found, {}))].load(found, threads=threads, max_passes=max_passes)
+    engine = ENGINES[read_direction(read_config(found, {}))]
+    return engine.load(found, threads=threads, max_passes=max_passes, calibrated=calibrated)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,6 +159,8 @@ class Draft:
         # A mark alone is no question: an edit that would leave no word is not made.
         if reached == self.words or not any(is_word(word) for word in reached[1:]):
             return False
+        if self.direction == "resolve" and repeats_itself(reached) and not repeats_itself(self.words):
+            return False
         # What a rule does to a word that the network keeps follows from its other edits, and is as sure as they are.
         likely = zip(chosen, edits, choice.probabilities + [1.0] * unseen, strict=True)
         probabilities = [1.0 if was.op is Op.KEEP and now.op is not Op.KEEP else p for was, now, p in likely]
@@ -251,6 +253,17 @@ def start(
     foreign = has_context and is_foreign(question, context, lambda word: len(pieces.cut(word)) == 1)
     reason = NOT_ENGLISH if foreign else None if has_context else NO_DIALOGUE
     return Draft(question, reader.dialogue, *begun, protect, condition, pronouns, direction, encoded.rows, reason)
+
+
+def repeats_itself(words: Sequence[str]) -> bool:
+    """Return whether two neighbouring content words, or any three words, are said twice: nobody asks so.
+
+    >>> repeats_itself("did rosalind franklin ever get credit for rosalind franklin ?".split())
+    True
+    """
+    pairs = [pair for pair in pairwise(words) if all(map(is_content, pair))]
+    triples = list(zip(words, words[1:], words[2:], strict=False))
+    return len(set(pairs)) < len(pairs) or len(set(triples)) < len(triples)
 
 
 def find_protected(words: Sequence[str], protect: Iterable[Sequence[str]]) -> NDArray[np.bool_]:

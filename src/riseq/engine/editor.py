@@ -363,7 +363,7 @@ class Editor:
         shift, sureness = find_shift(controls.strength), 0.0
         if self.calibration is not None:
             # An edit that only a later pass wants has to be surer; one that is not leaves the milder form.
-            shift += self.calibration.later if number else 0.0
+            shift += self.calibration.margin + (self.calibration.later if number else 0.0)
             sureness = self.calibration.sureness if controls.guard else 0.0
         ops = decide(scores.edits_BWE, drafts, shift, sureness)
         wanted = start_phrases(batch, scores, [ops])

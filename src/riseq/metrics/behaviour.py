@@ -2,9 +2,10 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from riseq.data.dataset import complete_pair, is_complete, load_dataset, locate_
 from riseq.data.rows import BadRow, FieldError, OnBad, Record, sift, take_texts
 from riseq.data.tables import read_outcomes
 from riseq.files import STDIN, name_source, open_source
+from riseq.text.lexicon import is_content
 from riseq.text.words import forms
 from riseq.types import Example
 
@@ -37,6 +39,8 @@ class Case:
     """What was said before, and would not be said again."""
     bad: tuple[str, ...] = ()
     """Words that would be wrong, such as "he" for a woman."""
+    resolves: bool = field(default=False, kw_only=True)
+    """Whether the self-contained question is wanted: right is what has its content words, and no others."""
 
 
 def load_cases(name: str | Path, *, on_bad: OnBad | None = None) -> list[Case]:
@@ -50,7 +54,9 @@ def load_cases(name: str | Path, *, on_bad: OnBad | None = None) -> list[Case]:
         if str(name).endswith(suffix):
             found = load_cases(str(name).removesuffix(suffix), on_bad=on_bad)
             found = [case for case in found if suffix == RESOLVE_SUFFIX or is_complete(case.example)]
-            return [Case(turn(case.example), (case.example.question,)) for case in found]
+            return [
+                Case(turn(case.example), (case.example.question,), case.phenomenon, resolves=True) for case in found
+            ]
     path = locate_dataset(name)
     first: object = None
     if str(path) != STDIN and ".jsonl" in str(path).lower():
@@ -100,7 +106,7 @@ class Verdict(NamedTuple):
 
 
 def judge(case: Case, text: str) -> Verdict:
-    """Return the verdict on ``text``; in a set of targets only the target is right."""
+    """Return the verdict on ``text``; in a set of targets only the target is right, unless it is to be resolved."""
 
     def has(phrase: str) -> bool:
         return re.search(rf"(?<!\w){re.escape(phrase.lower())}(?!\w)", text.lower()) is not None
@@ -108,8 +114,11 @@ def judge(case: Case, text: str) -> Verdict:
     def normalise(form: str) -> str:
         return " ".join(forms(form.replace("’", "'"))).strip(" ?.!")
 
-    kept, clean = all(map(has, case.keep)), not any(map(has, case.bad))
     exact = normalise(text) in map(normalise, case.gold)
+    if case.resolves:
+        wanted, said = (Counter(filter(is_content, forms(form))) for form in (case.gold[0], text))
+        return Verdict(wanted <= said, wanted <= said, said <= wanted, wanted == said, exact)
+    kept, clean = all(map(has, case.keep)), not any(map(has, case.bad))
     shortened = not any(map(has, case.gone)) if case.gone else exact
     return Verdict(kept, shortened, clean, kept and shortened and clean, exact)
 

@@ -270,15 +270,27 @@ def read_weights(folder: Path, shapes: Mapping[str, Tensor]) -> dict[str, Tensor
     """Return the weights called as in ``shapes`` from the graphs in ``folder``; int8 as the floats it stands for."""
     graphs = [WeightGraph(folder / name) for name in (LAYOUT.encoder, LAYOUT.phraser)]
     weights = {}
+    found: Array | None
     for name, shape in shapes.items():
         if name == "encoder.bias.weight":
             found = _read_bias(graphs[0].tensors["bias_by_distance"], len(shape))
         else:
-            found = next((one for graph in graphs if (one := graph.find(name)) is not None), None)  # type: ignore[arg-type]
+            found = next((one for graph in graphs if (one := graph.find(name)) is not None), None)
+        if found is None:
+            found = _start_difference(name, tuple(shape.shape))
         if found is None or found.shape != tuple(shape.shape):
             raise InputError(f"{folder}: its graphs have no {name} of shape {tuple(shape.shape)}")
         weights[name] = torch.from_numpy(np.array(found, dtype=np.float32))
     return weights
+
+
+def _start_difference(name: str, shape: tuple[int, ...]) -> Array | None:
+    """Return a part of a difference that an export left out, since there is none: what it was begun as."""
+    if name.endswith(".wide"):
+        return np.zeros(shape, dtype=np.float32)
+    if name.endswith(".narrow"):
+        return np.random.default_rng(0).normal(scale=shape[0] ** -0.5, size=shape).astype(np.float32)
+    return None
 
 
 def _read_bias(by_distance: Array, count: int) -> Array:

@@ -34,7 +34,7 @@ from riseq.model.quantisation import (
     round_to_sixteen,
     smooth_activations,
 )
-from riseq.model.transformer import Attention, Layer, relative_buckets
+from riseq.model.transformer import Attention, Layer, drop_empty_differences, relative_buckets
 from riseq.types import InputError
 
 OPSET = 20
@@ -126,6 +126,7 @@ def _write_graphs(checkpoint: Checkpoint, work: Path, precision: str) -> None:
     # A copy: the checkpoint's own network stays as it was.
     network = copy.deepcopy(checkpoint.network).float().cpu().eval()
     if network.config.low_rank:
+        drop_empty_differences(network)
         for name, parameter in network.named_parameters():
             if name.endswith((".narrow", ".wide")):
                 round_to_sixteen(parameter)

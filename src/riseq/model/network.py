@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from riseq.core.edits import Op
 from riseq.model.inputs import Condition
-from riseq.model.transformer import BackboneConfig, Encoder, Layer, padding_mask
+from riseq.model.transformer import BackboneConfig, Encoder, Layer, cast_mask, padding_mask
 from riseq.types import InputError
 
 MAX_SPAN_PIECES = 15
@@ -185,12 +185,9 @@ class RiseNetwork(nn.Module):
         positions = torch.cat([length_N[:, None], steps_S[None, :].expand(len(length_N), -1)], dim=1)
         x = self.span_dropout(self.span_norm(x + self.span_positions(positions)))
         real = torch.cat([torch.ones_like(real_NS[:, :1]), real_NS], dim=1)
-        mask = padding_mask(real, x.dtype)
-        memory_mask = padding_mask(inputs.mask_BL[spans.row_N], x.dtype)
+        mask = cast_mask(padding_mask(real, x.dtype))
+        memory_mask = cast_mask(padding_mask(inputs.mask_BL[spans.row_N], x.dtype))
         memory = states_BLD[spans.row_N]
-        if torch.is_autocast_enabled("cuda") and x.is_cuda:
-            kind = torch.get_autocast_dtype("cuda")
-            mask, memory_mask = mask.to(kind), memory_mask.to(kind)
         for layer in self.decoder:
             x = layer(x, mask, memory, memory_mask)
         return self.read_phrases(x[:, :1], memory, spans.row_N, copies)
@@ -298,13 +295,21 @@ def _log_mean(scores: list[Tensor]) -> Tensor:
     return torch.stack(scores).logsumexp(0) - math.log(len(scores))
 
 
-def pick_device(name: str = "auto") -> torch.device:
-    """Return the device ``name``, or the best one there is for ``auto``."""
+def computes_bfloat16() -> bool:
+    """Return whether this CPU has instructions for bfloat16: without them it is slow, or not possible at all."""
+    known: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()  # torch has it since 2.10
+    return bool(known.get("avx512_bf16") or known.get("amx_bf16"))
+
+
+def pick_device(name: str = "auto", bfloat16: bool = False) -> torch.device:
+    """Return the device ``name``, or the best one there is for ``auto``; with ``bfloat16`` one that can compute so."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     device = torch.device(name)
     if device.type == "cuda" and not torch.cuda.is_available():
         raise InputError(f"the device is {name}, but torch sees no GPU here; expected cpu")
+    if bfloat16 and device.type == "cpu" and not computes_bfloat16():
+        raise InputError("bfloat16: this CPU has no instructions for it; expected false, or a GPU")
     if device.type == "cuda":
         # cuDNN's attention builds a plan for every new shape (milliseconds each), and no two batches here are alike.
         torch.backends.cuda.enable_cudnn_sdp(False)

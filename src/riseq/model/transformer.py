@@ -44,11 +44,23 @@ class AdaptedLinear(nn.Linear):
 
     def forward(self, x: Tensor, plain: Tensor | None = None) -> Tensor:
         """Return the outputs; where ``x`` was scaled for the matrix (``riseq.model.quantisation``), of ``plain``."""
+        if self.training:  # one product instead of three: the difference is far smaller than what goes through it
+            return functional.linear(x, self.weight + (self.narrow @ self.wide).T, self.bias)
         return super().forward(x) + self.differ(x if plain is None else plain)
 
     def differ(self, x: Tensor) -> Tensor:
         """Return the difference alone."""
         return x @ self.narrow @ self.wide
+
+
+def drop_empty_differences(network: nn.Module) -> None:
+    """Make layers plain, in place, whose difference is none (``frozen_layers``): it would be computed for nothing."""
+    for owner in list(network.modules()):
+        for name, layer in list(owner.named_children()):
+            if isinstance(layer, AdaptedLinear) and not layer.wide.any():
+                plain = nn.Linear(layer.in_features, layer.out_features)
+                plain.weight, plain.bias = layer.weight, layer.bias
+                setattr(owner, name, plain)
 
 
 def make_linear(inputs: int, outputs: int, rank: int) -> nn.Linear:
@@ -74,15 +86,25 @@ class Attention(nn.Module):
 
     def forward(self, x_BLD: Tensor, memory_BMD: Tensor, mask: Tensor | None) -> Tensor:
         """Return the attended states; ``mask`` is added to the scores."""
-        attended = functional.scaled_dot_product_attention(
-            self.split(self.query(x_BLD)),
-            self.split(self.key(memory_BMD)),
-            self.split(self.value(memory_BMD)),
-            attn_mask=mask,
-            dropout_p=self.dropout if self.training else 0.0,
-        )
+        query, key, value = self.query(x_BLD), self.key(memory_BMD), self.value(memory_BMD)
+        attend = attend_plainly if query.dtype is torch.bfloat16 and query.is_cpu else attend_fused
+        dropout = self.dropout if self.training else 0.0
+        attended = attend(self.split(query), self.split(key), self.split(value), mask, dropout)
         out: Tensor = self.out(attended.transpose(1, 2).flatten(2))
         return out
+
+
+def attend_fused(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout: float) -> Tensor:
+    """Return the values that each head attends to, [B, H, L, D / H], by torch's own kernels."""
+    return functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
+
+
+def attend_plainly(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout: float) -> Tensor:
+    """Return what ``attend_fused`` does; on a CPU in bfloat16 its gradient takes a quarter of the time."""
+    scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-1, -2)
+    odds = (scores if mask is None else scores + mask).softmax(-1)
+    attended: Tensor = functional.dropout(odds, dropout) @ value
+    return attended
 
 
 class Layer(nn.Module):
@@ -151,8 +173,7 @@ class Encoder(nn.Module):
             buckets_LL = relative_buckets(positions_L, self.bias.num_embeddings)
             # The bias stays as pretrained: its gradient needs every head's attention map in memory, a third of a step.
             mask = mask + self.bias(buckets_LL).detach().permute(2, 0, 1)[None].to(mask.dtype)
-        if torch.is_autocast_enabled("cuda") and ids_BL.is_cuda:
-            mask = mask.to(torch.get_autocast_dtype("cuda"))
+        mask = cast_mask(mask)
         for layer in self.layers:
             x = layer(x, mask)
         states: Tensor = x
@@ -163,6 +184,12 @@ def padding_mask(mask_BL: Tensor, dtype: torch.dtype) -> Tensor:
     """Return scores to add to attention [B, 1, 1, L]: 0 at real pieces, a large negative number at padding."""
     scores: Tensor = (~mask_BL)[:, None, None, :].to(dtype) * -1e4
     return scores
+
+
+def cast_mask(mask: Tensor) -> Tensor:
+    """Return the mask in the type that attention is computed in: under autocast its queries are not of ``mask``'s."""
+    device = mask.device.type
+    return mask.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else mask
 
 
 def relative_buckets(positions_L: Tensor, buckets: int, max_distance: int = 128) -> Tensor:

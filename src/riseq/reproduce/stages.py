@@ -115,7 +115,6 @@ def _export(values: Mapping[str, Any], recipes: Path, folder: Path, changes: Seq
     from riseq.calibrate.calibration import calibrate
     from riseq.engine.confidence import FILE
     from riseq.engine.directions import load_engine
-    from riseq.engine.simplifier import Simplifier
     from riseq.metrics.behaviour import load_cases, load_scored
     from riseq.metrics.scores import score
     from riseq.model.folder import load_exported
@@ -123,8 +122,7 @@ def _export(values: Mapping[str, Any], recipes: Path, folder: Path, changes: Seq
     sizes = export(values["export"], folder, values.get("precision", "int8"), values.get("like"))
     if names := values.get("calibrate"):
         sets = {name: load_cases(name) for name in names}
-        simplifier = Simplifier.load(folder, calibrated=False)
-        fitted = calibrate(simplifier, sets, load_exported(folder).config["checksums"])
+        fitted = calibrate(load_engine(folder, calibrated=False), sets, load_exported(folder).config["checksums"])
         write_json(folder / FILE, fitted.calibration.to_dict())
     engine, scores = load_engine(folder), {}
     for name in values.get("score", ()):

@@ -13,6 +13,8 @@ from riseq.text.spacing import Token, needs_space
 from riseq.text.words import Word, read_words, remember
 from riseq.types import Mention, Step, TextEdit
 
+_MARKUP = frozenset("*`")
+
 
 @dataclass(frozen=True, slots=True)
 class Copied:
@@ -49,8 +51,8 @@ def realise(
     take the capitals and accents they have in ``text`` and ``context``; those that were ``copied``, by the position of
     their edit, are written as they are there, and the edit refers to that mention. The words of the result, as
     ``split`` reads them, are what ``apply`` makes of the words of ``text``, provided every word of a phrase is a word
-    to ``split``. The edits' spans cover words, not the spaces and capitals that change with them; an edit of several
-    positions has the least of their ``probabilities``.
+    to ``split``, and but for marks of Markdown in what was copied. The edits' spans cover words, not the spaces and
+    capitals that change with them; an edit of several positions has the least of their ``probabilities``.
     """
     words = read_words(text)
     apply([MARKER, *(word.form for word in words)], edits)  # Raises on edits that don't fit.
@@ -117,7 +119,16 @@ def _write_phrase(span: _Span, text: str, context: Sequence[str], spelling: Spel
     end = source.before + source.stop - source.first
     said = text if source.utterance is None else context[source.utterance]
     around = spelling.write(span.phrase[: source.before]), spelling.write(span.phrase[end:])
-    return [*around[0], *spelling.copy(said, source.first, source.stop), *around[1]]
+    return [*around[0], *_drop_markup(spelling.copy(said, source.first, source.stop)), *around[1]]
+
+
+def _drop_markup(tokens: Sequence[Token]) -> list[Token]:
+    """Return the words of a mention without Markdown's marks, in which assistants answer: not "the **iPad"."""
+    kept: list[Token] = []
+    for before, token in pairwise((None, *tokens)):
+        if token is not None and token.form not in _MARKUP:
+            kept.append(token._replace(follows=False) if before is not None and before.form in _MARKUP else token)
+    return kept
 
 
 def _find_mention(source: Copied | None, context: Sequence[str]) -> Mention | None:
@@ -149,6 +160,12 @@ def _recapitalise(text: str, words: Sequence[Word], tokens: Sequence[Token], spe
             continue
         if _has_lost_name(text, words, tokens, position) and spelling.is_ordinary(token.form):
             result[position] = lower_first(token)
+    for start in find_sentence_starts(text):
+        # Where a later sentence begins anew, its new first word has the capital of the old.
+        if start and has_first_capital(_surface(text, words[start])):
+            ends = [position for position, token in enumerate(tokens) if token.place == start - 1]
+            if ends and ends[0] + 1 < len(tokens) and tokens[ends[0] + 1].place is None:
+                result[ends[0] + 1] = capitalise(result[ends[0] + 1])
     old = next((index for index, word in enumerate(words) if is_word(word.form)), None)
     new = next((position for position, token in enumerate(tokens) if is_word(token.form)), None)
     if old is None or new is None or tokens[new].place == old or not has_first_capital(_surface(text, words[old])):

@@ -55,16 +55,20 @@ class Policy:
     """The longest phrase, in words, that the network can copy; 0: none."""
     templates: PackedTemplates = BARE_ONLY
     """The templates that a copied phrase may stand in."""
+    bfloat16: bool = False
+    """Whether the network computes in bfloat16 on a CPU too."""
 
     @classmethod
-    def build(cls, network: Any, lexicon: Lexicon, device: torch.device) -> Policy:
+    def build(cls, network: Any, lexicon: Lexicon, device: torch.device, bfloat16: bool = False) -> Policy:
         """Return the network's policy over the lexicon's words."""
         index = index_phrases(lexicon.interner.pack(lexicon.phrases))
         config = network.config if isinstance(network, RiseNetwork) else None
         templates = pack_templates(lexicon.templates, lexicon.interner)
         more = () if config is None else (config.beside, config.stops, config.copies, templates)
         ids = lexicon.pieces.sep_id, lexicon.pieces.pad_id
-        return cls(network, lexicon.piece_table(), index, *ids, device, *more)
+        made = cls(network, lexicon.piece_table(), index, *ids, device, *more)
+        made.bfloat16 = bfloat16
+        return made
 
     def count_pieces(self, states: States, corpus: Corpus) -> Index:
         """Return how many pieces the network reads for each state."""
@@ -167,7 +171,7 @@ class Policy:
         for index in sorted_batches(self.count_pieces(states, corpus), budget):
             batch = self.collate(states.take(index), corpus)
             inputs = self.send(batch)
-            with autocast(self.device):
+            with autocast(self.device, self.bfloat16):
                 encoded = self.network.encode(inputs)
                 edits = self.network.score_edits(encoded, inputs.firsts_BW).float().cpu().numpy()
                 real = batch.real_BW[:, :-1]

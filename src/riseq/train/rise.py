@@ -80,9 +80,9 @@ class RiseTask:
         self.dev_corpora = dev
         self.dev: Mapping[str, Sequence[Example]] = {name: corpus.examples for name, corpus in dev.items()}
         self.lexicon = Lexicon(interner, pieces, phrases, made.templates)
-        self.device = pick_device(settings.device)
+        self.device = pick_device(settings.device, settings.bfloat16)
         self.network.to(self.device)
-        self.policy = Policy.build(self.network, self.lexicon, self.device)
+        self.policy = Policy.build(self.network, self.lexicon, self.device, settings.bfloat16)
         self.teacher = load_ensemble(settings.teachers, self.lexicon, self.device) if settings.teachers else None
         self.graphs: list[GraphedEncoder] = []
         if settings.graphs and self.device.type == "cuda":
@@ -141,8 +141,9 @@ class RiseTask:
         """Return whether the parameter stays as it is in this epoch."""
         settings = self.settings
         part, _, rest = name.partition(".")
-        if self.network.config.low_rank and part in ("encoder", "decoder", "conditions"):
-            return not name.endswith((".narrow", ".wide", ".bias")) and "norm." not in name
+        low_rank = self.network.config.low_rank > 0 and part in ("encoder", "decoder", "conditions")
+        if low_rank and not name.endswith((".narrow", ".wide", ".bias")) and "norm." not in name:
+            return True
         if part == "decoder":
             return settings.frozen_decoder
         if part == "conditions":
@@ -191,7 +192,7 @@ class RiseTask:
     def _forward(self, part: MicroBatch, slot: int) -> Forward:
         """Return the editing policy's scores of micro-batch ``slot``, with their copy to the host under way."""
         inputs, copies = self.policy.send(part.batch), self.policy.send_copies(part.batch)
-        with autocast(self.device):
+        with autocast(self.device, self.settings.bfloat16):
             encoded = self.graphs[slot].encode(inputs) if self.graphs else None
             if encoded is None:
                 encoded = self.network.encode(inputs)
@@ -222,7 +223,7 @@ class RiseTask:
         credit = actions.give_credit(part.batch, draws, part.states.words.offsets, settings.joint)
         log.sampling_s += time.perf_counter() - began
         put = policy.put
-        with autocast(self.device):
+        with autocast(self.device, settings.bfloat16):
             phrases = self._score_phrases(forward, credit.spans)
             edits, said_N = (put(credit.codes_LBW), put(credit.weights_LBW)), phrases.take(credit.at_N, credit.chosen_N)
             loss = actions.policy_loss(forward.edits, *edits, said_N, put(credit.weights_N))

@@ -129,6 +129,7 @@ def derive_seed(seed: int, stream: Stream, *position: int) -> int:
     return int(np.random.SeedSequence([seed, int(stream), *position]).generate_state(1)[0])
 
 
-def autocast(device: torch.device) -> AbstractContextManager[object]:
-    """Return the context that networks run in: bfloat16 on a GPU, float32 elsewhere."""
-    return torch.autocast("cuda", dtype=torch.bfloat16) if device.type == "cuda" else nullcontext()
+def autocast(device: torch.device, bfloat16: bool = False) -> AbstractContextManager[object]:
+    """Return the context that networks run in: bfloat16 on a GPU and where it is asked for, else float32."""
+    half = bfloat16 or device.type == "cuda"
+    return torch.autocast(device.type, dtype=torch.bfloat16) if half else nullcontext()

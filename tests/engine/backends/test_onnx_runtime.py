@@ -37,6 +37,17 @@ def test_many_rows_side_by_side_say_what_each_says_alone(tmp_path_factory: pytes
     assert engine.backend.single_threaded() is engine.backend.single_threaded()
 
 
+def test_the_fast_product_of_bytes_is_taken_only_where_it_gives_the_same_scores(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, folder = export_tiny(tmp_path_factory.getbasetemp(), "bert", "int8")
+    examples = make_examples(40)
+    said = list(Simplifier.load(folder, threads=1).batch(examples, n_best=3))
+    monkeypatch.setattr("riseq.engine.backends.onnx_runtime.adds_exactly", lambda: False)
+    assert list(Simplifier.load(folder, threads=1).batch(examples, n_best=3)) == said
+    assert len({edit.probability for one in said for edit in one.edits}) > 10
+
+
 def test_one_thread_or_float32_is_not_divided(tmp_path_factory: pytest.TempPathFactory) -> None:
     base = tmp_path_factory.getbasetemp()
     for precision, threads in (("int8", 1), ("float32", 2)):
