@@ -7,6 +7,7 @@ COPY pyproject.toml README.md LICENSE ./
 COPY src src
 COPY examples/dialogues.jsonl examples/
 COPY models/default models/default
+COPY models/resolve models/resolve
 RUN python -m venv /opt/riseq && /opt/riseq/bin/pip install --no-cache-dir --disable-pip-version-check '.[serve]'
 
 FROM python:3.12-slim

@@ -13,10 +13,11 @@ import pytest
 
 CODE = """
 import sys
-from riseq import Simplifier
+from riseq import Resolver, Simplifier
 from riseq.hub import find_default_model
 print(find_default_model())
 print(Simplifier.load()("Where do red pandas live?", ["What do red pandas eat?"]).text)
+print(Resolver.load()("Where do they live?", ["What do red pandas eat?"]).text)
 assert "torch" not in sys.modules
 """
 BENCH = "from riseq.cli import main; sys.exit(main(['bench', '--repeats', '1', '--limit', '3', '--json']))"
@@ -41,9 +42,10 @@ def test_a_wheel_brings_the_model_and_runs_it_from_anywhere(root: Path, tmp_path
     done = subprocess.run(
         [sys.executable, "-I", "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True
     )
-    folder, text = done.stdout.strip().splitlines()
+    folder, text, back = done.stdout.strip().splitlines()
     assert Path(folder).is_relative_to(site)
     assert text == "Where do they live?"
+    assert back == "Where do red pandas live?"
     # bench needs questions; those of the wheel are enough. Its new process finds riseq by PYTHONPATH.
     command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(site)!r})\n{BENCH}"]
     environment = {**os.environ, "PYTHONPATH": str(site)}
