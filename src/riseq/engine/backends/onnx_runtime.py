@@ -25,6 +25,11 @@ FLOAT_BATCH_PIECES = 2_048
 GPU_BATCH_PIECES = 65_536
 SPIN_US = "200"
 """How long a thread of the encoder's pool waits for work before it sleeps; an older onnxruntime passes over it."""
+SLOWER = {"int8": ["SkipLayerNormFusion"]}
+"""onnxruntime's rewritings that cost a precision time: a sum and its norm in one take longer than one after the other.
+
+Rounding differs a little, and with it an int8 graph's scales; the saved outputs of the other precisions are with it.
+"""
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 _PRODUCT = (
     b'\x08\t:>\n\x18\n\x01a\n\x01b\x12\x01c"\rMatMulInteger\x12\x01gZ\t\n\x01a\x12\x04\n\x02\x08\x02Z\t\n\x01b\x12\x04\n\x02\x08\x03'
@@ -87,11 +92,12 @@ class OnnxBackend:
         self._lock = Lock()
         self._reopen = (folder.resolve(), threads, device)
         self._span_pieces = exported.span_pieces
-        self._encoder = _open(folder / LAYOUT.encoder, threads, providers)
+        slower = SLOWER.get(exported.precision, [])
+        self._encoder = _open(folder / LAYOUT.encoder, threads, providers, slower)
         if CUDA in self._encoder.get_providers():
             self.batch_pieces = GPU_BATCH_PIECES
         # Both pools have the same cores: if each waited for work by spinning, a question would take twice the time.
-        self._phraser = _open(folder / LAYOUT.phraser, threads, providers, spin=False)
+        self._phraser = _open(folder / LAYOUT.phraser, threads, providers, slower, spin=False)
         self._takes = {node.name for node in self._encoder.get_inputs()}
         phrases = self._phraser.get_outputs()[0].shape[-1]
         if phrases != len(exported.phrases):
@@ -169,7 +175,7 @@ def pick_providers(precision: str, available: Sequence[str], device: Device | No
     return [CUDA, CPU] if precision == "float32" and CUDA in available else [CPU]
 
 
-def _open(path: Path, threads: int | None, providers: list[str], spin: bool = True) -> Any:
+def _open(path: Path, threads: int | None, providers: list[str], slower: list[str], spin: bool = True) -> Any:
     onnxruntime = import_onnxruntime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads or 0
@@ -182,6 +188,6 @@ def _open(path: Path, threads: int | None, providers: list[str], spin: bool = Tr
     options.add_session_config_entry("session.x64quantprecision", "0" if adds_exactly() else "1")
     try:
         graph = path if path.is_file() else read_graph(path)
-        return onnxruntime.InferenceSession(graph, options, providers=providers)
+        return onnxruntime.InferenceSession(graph, options, providers=providers, disabled_optimizers=slower)
     except Exception as error:  # onnxruntime has a dozen kinds; all of them mean that the file is no good
         raise InputError(f"{path}: onnxruntime cannot open it ({str(error).splitlines()[0][:200]})") from error
