@@ -86,7 +86,7 @@ def test_layers_without_a_difference_are_plain_in_the_graph(base: Path, tmp_path
     read = load_trained(tmp_path / "float32").network.state_dict()
     for name, tensor in checkpoint.network.state_dict().items():
         if not name.endswith(".narrow"):
-            torch.testing.assert_close(read[name], tensor, atol=0.01, rtol=0.01)
+            torch.testing.assert_close(read[name], tensor, atol=0.01, rtol=0.07)  # twelve bits
     assert read[f"{lowest}up.narrow"].abs().max() > 0, "what goes on from it can still learn a difference"
 
 
@@ -99,7 +99,7 @@ def test_it_computes_what_the_checkpoint_does(base: Path, tmp_path: Path) -> Non
     batch = gather([start(one.question, one.context, pieces, 512) for one in make_examples(12)], pieces)
     backends = OnnxBackend(exported, whole), TorchBackend(checkpoint.network)
     mine, theirs = (backend.score(batch).edits_BWE[batch.real_BW[:, :-1]] for backend in backends)
-    np.testing.assert_allclose(mine, theirs, atol=0.02)  # differences are kept in sixteen bits
+    np.testing.assert_allclose(mine, theirs, atol=0.05)  # differences are kept in twelve bits
 
 
 def test_read_back_it_is_what_was_learnt(base: Path, learnt: Path) -> None:
@@ -107,7 +107,7 @@ def test_read_back_it_is_what_was_learnt(base: Path, learnt: Path) -> None:
     assert was.keys() == now.keys()
     for name, weight in was.items():
         wrong = (weight - now[name]).abs().max() / weight.abs().max().clamp_min(1e-6)
-        assert wrong <= (0.004 if name.endswith((".narrow", ".wide")) else 0.02), name
+        assert wrong <= (0.07 if name.endswith((".narrow", ".wide")) else 0.02), name
 
 
 def test_saved_elsewhere_it_stands_alone(learnt: Path, tmp_path: Path) -> None:

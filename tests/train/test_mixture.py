@@ -116,3 +116,18 @@ def test_what_stays_is_a_share_only_where_it_makes_sense(make_settings: Callable
         make_settings(complete=0.1)
     with pytest.raises(InputError, match="first_turns is 0 or more"):
         make_settings(first_turns=-1.0)
+
+
+def test_of_each_everyday_question_only_the_first_forms_are_used(
+    make_settings: Callable[..., RiseSettings], root: Path
+) -> None:
+    path = root / "data" / "everyday" / "dialogues.jsonl.gz"
+    settings = make_settings(direction="resolve", everyday=(str(path),), everyday_copies=1, everyday_forms=1, limit=40)
+    _, came = gather_pairs(settings, np.random.default_rng(1))
+    best: dict[str, Example] = {}
+    for one in read_everyday(path):
+        best.setdefault(one.id, one)
+    wanted = [(one.target, one.question) for one in list(best.values())[:40]]
+    assert [(one.question, one.target) for one in came][-40:] == wanted
+    with pytest.raises(InputError, match="everyday_forms is 1 or more"):
+        make_settings(everyday_forms=0)

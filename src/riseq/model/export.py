@@ -31,7 +31,7 @@ from riseq.model.quantisation import (
     ByteEmbedding,
     quantise_graph,
     quantise_to_four_bits,
-    round_to_sixteen,
+    round_to_twelve,
     smooth_activations,
 )
 from riseq.model.transformer import Attention, Layer, drop_empty_differences, relative_buckets
@@ -129,7 +129,7 @@ def _write_graphs(checkpoint: Checkpoint, work: Path, precision: str) -> None:
         drop_empty_differences(network)
         for name, parameter in network.named_parameters():
             if name.endswith((".narrow", ".wide")):
-                round_to_sixteen(parameter)
+                round_to_twelve(parameter)
     if precision == "int8":
         smooth_activations(network, checkpoint.pieces)
         network.encoder.embeddings.pieces = ByteEmbedding(network.encoder.embeddings.pieces)  # type: ignore[assignment]

@@ -39,10 +39,10 @@ class ByteEmbedding(nn.Module):
         return functional.embedding(ids, rows).to(scale.dtype) * functional.embedding(ids, scale)
 
 
-def round_to_sixteen(weights: Tensor) -> None:
-    """Round float32 numbers, in place, to what their upper sixteen bits say: half of each is then empty."""
+def round_to_twelve(weights: Tensor) -> None:
+    """Round float32 numbers, in place, to what their upper twelve bits say: the rest of each compresses to nothing."""
     bits = weights.detach().view(torch.int32)
-    bits.add_(0x8000).bitwise_and_(-0x10000)
+    bits.add_(0x80000).bitwise_and_(-0x100000)
 
 
 def find_narrow(graph: Any) -> set[str]:

@@ -8,7 +8,7 @@ where the direction is to resolve, they are turned round at the end.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, groupby, takewhile
+from itertools import chain, compress, groupby, islice, takewhile
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +46,9 @@ def gather_pairs(settings: TrainSettings, rng: np.random.Generator) -> tuple[lis
     for name, found in load_pairs(settings):
         (answered if ".qa" in Path(name).name else plain).extend(found)
     examples = plain + answered
-    everyday = [one for name in settings.everyday for one in read_everyday(locate_dataset(name))][: settings.limit]
+    read = (one for name in settings.everyday for one in read_everyday(locate_dataset(name)))
+    forms_of = (islice(group, settings.everyday_forms) for _, group in groupby(read, key=lambda pair: pair.id))
+    everyday = list(islice(chain.from_iterable(forms_of), settings.limit))
     answers = [utterance for e in answered for utterance in e.context[1::2]]
     every = [
         *examples,

@@ -32,6 +32,7 @@ class TrainSettings:
     swap: float = 0.0  # extra examples with entities of another kind, as a share of the training pairs
     everyday: tuple[str, ...] = ()  # files of everyday dialogues, or sets' names
     everyday_copies: int = 4  # how often an epoch has each everyday question, its forms in turn; resolve: each form
+    everyday_forms: int | None = None  # how many forms of each everyday question are used, the best first; none: all
     unrelated: float = 0.0  # questions after unrelated dialogues, where they stay, as a share of the pairs
     foreign: float = 0.0  # pairs with a foreign dialogue before theirs, as a share of the pairs
     complete: float = 0.0  # resolve: self-contained questions in their dialogues, which stay, as a share of the pairs
@@ -69,6 +70,8 @@ class TrainSettings:
             raise InputError(f"scored_from: {self.scored_from}; expected up to epochs, {self.epochs}")
         if self.complete and self.direction != "resolve":
             raise InputError("complete: a question that says everything stays only where direction is resolve")
+        if self.everyday_forms is not None and self.everyday_forms < 1:
+            raise InputError("everyday_forms is 1 or more")
         for name in ("complete", "first_turns", "small_talk_share"):
             if getattr(self, name) < 0:
                 raise InputError(f"{name} is 0 or more")
