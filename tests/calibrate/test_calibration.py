@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from riseq.calibrate.calibration import COST, FOLDS, SAME, calibrate, find_fold
+from riseq.calibrate.calibration import COST, FOLDS, MARGINS, SAME, STAYS, calibrate, find_fold
 from riseq.cli import main
 from riseq.data.dataset import load_dataset
 from riseq.engine.confidence import FILE, read_calibration
 from riseq.engine.resolver import Resolver
 from riseq.engine.simplifier import Simplifier
+from riseq.files import write_json
 from riseq.metrics.behaviour import Case
 from riseq.types import Example, InputError
 from tiny_model import export_tiny, make_examples
@@ -85,11 +86,20 @@ def test_a_resolver_is_fitted_to_sets_read_backwards(tmp_path_factory: pytest.Te
     cases = [Case(one, (one.target or "",), "back", resolves=True) for one in (*pairs, *wrong)]
     found = calibrate(resolver, {"back": cases})
     assert found.calibration.facts["sureness"] == [], "the guard is for simplifying"
-    tried = found.calibration.facts["margin"]
-    chosen = next(row for row in tried if row["margin"] == found.calibration.margin)
+    tried, margin = found.calibration.facts["margin"], found.calibration.margin
+    chosen = next(row for row in tried if row["margin"] == margin)
     assert max(row["bleu4"] for row in tried) - chosen["bleu4"] <= COST
-    assert found.calibration.to_dict()["margin"] == found.calibration.margin
-    assert len({row["bleu4"] for row in tried}) > 1
+    assert [row["margin"] for row in tried] == list(MARGINS)
+    assert found.calibration.to_dict()["margin"] == margin
+    complete = [replace(case, example=replace(case.example, question=case.gold[0])) for case in cases]
+    both = calibrate(resolver, {"back": cases, "complete": complete})
+    assert both.calibration.needs is not None
+    assert 0 < both.calibration.needed < 1
+    stayed = both.calibration.facts["complete"]["unchanged"]
+    assert stayed["complete"] >= STAYS
+    saved = tmp_path_factory.mktemp("model")
+    write_json(saved / FILE, both.calibration.to_dict())
+    assert read_calibration(saved) == replace(both.calibration, network=None)
     assert found.reliability["all"].discrimination > 0.5
     fitted = Resolver(resolver.backend, resolver.pieces, resolver.phrasing, calibration=found.calibration)
     assert all(0 < (result.confidence or 0) < 1 for result in fitted.batch(pairs[:20]))

@@ -10,8 +10,9 @@ import pytest
 import torch
 
 import riseq
-from riseq.controls import Controls
+from riseq.controls import NEUTRAL, Controls
 from riseq.core.packed import Interner
+from riseq.engine.confidence import FEATURES
 from riseq.engine.directions import load_engine
 from riseq.engine.drafts import repeats_itself
 from riseq.engine.resolver import Resolver
@@ -19,6 +20,7 @@ from riseq.engine.simplifier import Simplifier
 from riseq.model.checkpoint import load_checkpoint, load_trained
 from riseq.model.folder import read_training_window
 from riseq.model.inputs import Condition
+from riseq.text.lexicon import PRONOUNS
 from riseq.text.words import forms
 from riseq.train.corpus import Lexicon, build_corpus
 from riseq.train.policy import Policy, predict_passes
@@ -63,7 +65,8 @@ def predict(folder: Path, examples: list[Example]) -> list[str]:
 def test_texts_are_those_of_training(checkpoint: Path, exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     examples = make_examples(300)
     kept = [result.text for result in load_engine(exported).batch(examples)]
-    monkeypatch.setattr("riseq.engine.drafts.repeats_itself", lambda words: False)  # training has no such rule
+    monkeypatch.setattr("riseq.engine.drafts.repeats_itself", lambda words: False)  # training has no such rules
+    monkeypatch.setattr("riseq.engine.drafts.add_articles", lambda words, edits, copied, context: (edits, copied))
     wanted = predict(checkpoint, examples)
     for folder in (checkpoint, exported):
         results = load_engine(folder).batch(examples)
@@ -176,3 +179,25 @@ def test_a_card_has_examples_of_its_own(resolver: Resolver) -> None:
     card = resolver.write_card("tiny")
     assert "When was it released?" in card
     assert "Question resolution, before export" in card
+
+
+def test_a_question_that_is_likely_complete_stays(resolver: Resolver) -> None:
+    """What is told by the edits of the first pass, of questions in which no word points back, and not above neutral."""
+    usual = Simplifier.load().calibration
+    assert usual is not None
+    again = replace(usual.again, bias=9.0)
+    examples = make_examples(60)
+    points = [not PRONOUNS.isdisjoint(forms(one.question)) for one in examples]
+    assert 0 < sum(points) < len(points)
+
+    def list_changed(needed: float, strength: float = NEUTRAL) -> list[bool]:
+        needs = replace(usual.again, bias=0.0, weights=(0.0,) * len(FEATURES))  # one half for each
+        fitted = replace(usual, again=again, later=0.0, margin=0.0, needs=needs, needed=needed)
+        made = resolver.backend, resolver.pieces, resolver.phrasing
+        results = Resolver(*made, calibration=fitted, window=resolver.window).batch(examples, strength=strength)
+        return [result.changed for result in results]
+
+    plain = list_changed(0.5)
+    assert any(one and not back for one, back in zip(plain, points, strict=True))
+    assert list_changed(0.6) == [one and back for one, back in zip(plain, points, strict=True)]
+    assert list_changed(0.6, 0.6) == list_changed(0.5, 0.6), "who asks for more gets it"

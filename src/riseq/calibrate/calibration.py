@@ -41,6 +41,8 @@ WORSE = 0.5
 COST = 0.1
 """The most percent points of BLEU-4, ROUGE-L or exact match that the guard may cost on any set."""
 MARGINS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+STAYS = 0.99
+"""The share of complete questions that a resolver has to leave as they are."""
 SURENESS = (0.0, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0)
 LATER = (0.0, 0.25, 0.5, 1.0)
 RIDGE = 3.0
@@ -71,8 +73,9 @@ def calibrate(engine: Editor, sets: Sets, network: Mapping[str, str] | None = No
     judged = [judge(case, case.example.question).right for name in runner.everyday or sets for case in sets[name]]
     unchanged = sum(judged) / len(judged)
     start = Calibration(_SILENT, _SILENT, _NEVER, 0.0, 0.0, ALONE, unchanged, network)
-    margin, complete = _choose_margin(runner, start) if runner.resolves else (0.0, [])
+    margin, margins = _choose_margin(runner, start) if runner.resolves else (0.0, [])
     start = replace(start, margin=margin)
+    start, complete = _fit_needs(runner, start) if runner.resolves else (start, {})
     sureness, guard = (0.0, []) if runner.resolves else _choose_sureness(runner, start)
     patient = replace(start, sureness=sureness, enough=_ALWAYS)
     later, passes = _choose_later(runner, patient)
@@ -82,7 +85,9 @@ def calibrate(engine: Editor, sets: Sets, network: Mapping[str, str] | None = No
     facts: dict[str, Any] = {"sets": {name: len(examples) for name, examples in sets.items()}}
     for part in ("error", "discrimination"):
         facts[part] = {name: getattr(one, part) for name, one in reliability.items()}
-    facts |= {"sureness": guard, "later": passes, "passes": gate} | ({"margin": complete} if runner.resolves else {})
+    facts |= {"sureness": guard, "later": passes, "passes": gate} | (
+        {"margin": margins, "complete": complete} if runner.resolves else {}
+    )
     return Calibrated(replace(impatient, right=right, facts=facts), reliability)
 
 
@@ -147,22 +152,52 @@ class _Runner:
 
 
 def _choose_margin(runner: _Runner, start: Calibration) -> tuple[float, list[dict[str, float]]]:
-    """Return the lowest margin with about the best mean BLEU-4 of all sets after one pass, and what each did.
+    """Return the lowest margin with about the best mean BLEU-4 of questions in which a word points back.
 
-    A higher one leaves more of the complete questions alone, and more of the others.
+    What each tried one does is returned too, in one pass.
     """
     rows: list[dict[str, float]] = []
     for margin in MARGINS:
-        bleus, edited = [], list[bool]()
-        for name, cases in runner.sets.items():
+        bleus = []
+        for name in runner.sets:
             drafts = runner.run(name, replace(start, margin=margin), f"margin {margin:g}", max_passes=1)
-            bleus.append(score([draft.text for draft in drafts], runner.targets[name]).bleu4)
-            complete = [case.example.question == case.gold[0] for case in cases]
-            edited += [draft.text != draft.question for draft, stays in zip(drafts, complete, strict=True) if stays]
-        unchanged = 1 - float(np.mean(edited)) if edited else 1.0
-        rows.append({"margin": margin, "bleu4": float(np.mean(bleus)), "unchanged": unchanged})
+            pairs = zip(drafts, runner.targets[name], strict=True)
+            pointing = [(draft.text, target) for draft, target in pairs if draft.points_back]
+            bleus += [score(*map(list, zip(*pointing, strict=True))).bleu4] if pointing else []
+        rows.append({"margin": margin, "bleu4": float(np.mean(bleus)) if bleus else 0.0})
     best = max(row["bleu4"] for row in rows)
     return next(row["margin"] for row in rows if row["bleu4"] >= best - COST), rows
+
+
+def _fit_needs(runner: _Runner, start: Calibration) -> tuple[Calibration, dict[str, Any]]:
+    """Return the calibration that leaves a question alone which is likely complete, and what that does.
+
+    It is told from the others in which no word points back by what the first pass would edit, and ``STAYS`` of the
+    complete ones have to stay: of everyday ones where there are such, for a person's rewrite may still lack something.
+    """
+    rows: list[_Row] = []
+    complete = dict.fromkeys(runner.sets, 0)
+    for name, cases in runner.sets.items():
+        for case, draft in zip(cases, runner.run(name, start, "complete", max_passes=1), strict=True):
+            lacks = draft.question != case.gold[0]
+            complete[name] += not draft.points_back and not lacks
+            if draft.steps and not draft.points_back:
+                features = list_features(draft.pass_features, draft.features._replace(unsaid=0.0))
+                rows.append(_Row(name, 0, find_fold(case.example), features, lacks))
+    if len({row.outcome for row in rows}) < 2:
+        return start, {}
+    needs, likely, outcomes = _fit(rows)
+    judged = runner.everyday or list(runner.sets)
+    edited = np.array([row.set in judged and not row.outcome for row in rows])
+    allowed = int((1 - STAYS) * sum(complete[name] for name in judged))
+    surest = np.sort(likely[edited])[::-1]
+    needed = float(np.nextafter(surest[allowed], 1.0)) if allowed < len(surest) else 0.0
+    stays = {
+        name: 1 - float(((likely >= needed) & (outcomes == 0))[[row.set == name for row in rows]].sum()) / count
+        for name, count in complete.items()
+        if count
+    }
+    return replace(start, needs=needs, needed=needed), {"needed": needed, "unchanged": stays}
 
 
 def _choose_sureness(runner: _Runner, start: Calibration) -> tuple[float, list[dict[str, Any]]]:
@@ -194,7 +229,10 @@ def _choose_sureness(runner: _Runner, start: Calibration) -> tuple[float, list[d
 
 
 def _choose_later(runner: _Runner, patient: Calibration) -> tuple[float, list[dict[str, Any]]]:
-    """Return how much surer a later pass has to be: what scores best while few enough texts get worse by it."""
+    """Return how much surer a later pass has to be: what scores best while few enough texts get worse by it.
+
+    A resolver says in parts what it cannot say at once, so any of its passes may have to make a text worse for a while.
+    """
     rows: list[dict[str, Any]] = []
     best: tuple[float, float] | None = None
     for later in LATER:
@@ -205,7 +243,7 @@ def _choose_later(runner: _Runner, patient: Calibration) -> tuple[float, list[di
             bleus.append(last.bleu4)
             worst = max(worst, last.worse["bleu4"])
             rows.append({"later": later, "set": name, "bleu4": last.bleu4, "worse": last.worse["bleu4"]})
-        if worst <= WORSE and (best is None or np.mean(bleus) > best[0]):
+        if (runner.resolves or worst <= WORSE) and (best is None or np.mean(bleus) > best[0]):
             best = float(np.mean(bleus)), later
     return LATER[-1] if best is None else best[1], rows
 

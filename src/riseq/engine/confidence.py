@@ -112,18 +112,27 @@ class Calibration:
     """On what it was fitted and how well it fits, for people."""
     margin: float = 0.0
     """As ``later``, in every pass: what a model that resolves questions needs to leave complete ones alone."""
+    needs: Logistic | None = None
+    """The probability that a question in which no word points back needs to be resolved, by what a pass would edit."""
+    needed: float = 0.0
+    """Below this probability such a question stays as it is: most are complete."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the calibration as ``confidence.json`` has it."""
         values = asdict(self) | {"format": FORMAT}
-        for name in ("right", "again"):
-            model: Logistic = getattr(self, name)
-            values[name] = {"bias": model.bias, **dict(zip(FEATURES, model.weights, strict=True))}
+        for name in ("right", "again", "needs"):
+            model: Logistic | None = getattr(self, name)
+            if model is not None:
+                values[name] = {"bias": model.bias, **dict(zip(FEATURES, model.weights, strict=True))}
         return values
 
     def rate(self, passes: Sequence[PassFeatures], draft: DraftFeatures) -> float:
         """Return the confidence in what the passes with these features, of which there is at least one, have made."""
         return self.right.rate(list_features(passes, draft))
+
+    def needs_edits(self, first: PassFeatures, draft: DraftFeatures) -> bool:
+        """Return whether a question in which no word points back is likely enough to need its first pass's edits."""
+        return self.needs is None or self.needs.rate(list_features([first], draft)) >= self.needed
 
     def wants_another(self, passes: Sequence[PassFeatures], draft: DraftFeatures) -> bool:
         """Return whether a pass after these is likely enough to change the text to be worth its time."""
@@ -225,8 +234,9 @@ def read_calibration(folder: Path, network: Mapping[str, str] | None = None) -> 
     numbers = {name: _read_number(path, values, name) for name in ("enough", "later", "sureness", "alone", "untouched")}
     facts = values["facts"] if isinstance(values.get("facts"), dict) else {}
     right, again = (_read_logistic(path, values, name) for name in ("right", "again"))
-    margin = _read_number(path, values, "margin") if "margin" in values else 0.0
-    return Calibration(right, again, **numbers, network=fitted_to, facts=facts, margin=margin)
+    numbers |= {name: _read_number(path, values, name) for name in ("margin", "needed") if name in values}
+    needs = None if values.get("needs") is None else _read_logistic(path, values, "needs")
+    return Calibration(right, again, **numbers, network=fitted_to, facts=facts, needs=needs)
 
 
 def _read_logistic(path: Path, values: Mapping[str, Any], name: str) -> Logistic:

@@ -16,10 +16,20 @@ from riseq.engine.dialogue import DialogueWords
 from riseq.engine.phrasing import CopiedWords
 from riseq.engine.reading import Reader
 from riseq.engine.rules.agreement import Pronouns, correct_gender, fix_agreement, use_pronouns
+from riseq.engine.rules.articles import add_articles
 from riseq.engine.rules.broken_english import fix_stranded_words, mend_phrases
 from riseq.model.copies import CopyBatch
 from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, ShownRow
-from riseq.text.lexicon import GENERAL_PRONOUNS, SEXED_NOUNS, TRADE, find_stem, is_content, is_foreign, is_word
+from riseq.text.lexicon import (
+    GENERAL_PRONOUNS,
+    PRONOUNS,
+    SEXED_NOUNS,
+    TRADE,
+    find_stem,
+    is_content,
+    is_foreign,
+    is_word,
+)
 from riseq.text.pieces import Pieces
 from riseq.text.realise import Copied, realise
 from riseq.text.words import find_named, forms, read_forms
@@ -120,6 +130,11 @@ class Draft:
         return forms(self.question) if self.steps else self.words
 
     @property
+    def points_back(self) -> bool:
+        """Whether a word of the question as it was asked points back, such as "it" or "there"."""
+        return not PRONOUNS.isdisjoint(self.question_words)
+
+    @property
     def barred(self) -> NDArray[np.bool_]:
         """Which edits at which words of ``text`` would touch what is protected."""
         return find_protected(self.words, self.protect)
@@ -154,7 +169,13 @@ class Draft:
             return False
         unseen = self.unseen
         chosen = choice.edits + [KEEP] * unseen
-        edits = self._mend(chosen) if self.direction == "simplify" else chosen
+        located = {at: self._locate(one) for at, one in choice.copied.items()}
+        known = {at: one for at, one in located.items() if one is not None}
+        if self.direction == "simplify":
+            edits = self._mend(chosen)
+            known = {at: one for at, one in known.items() if edits[at] == chosen[at]}
+        else:
+            edits, known = add_articles(self.words, chosen, known, self.dialogue.context)
         reached = apply(self.words, edits)
         # A mark alone is no question: an edit that would leave no word is not made.
         if reached == self.words or not any(is_word(word) for word in reached[1:]):
@@ -164,8 +185,6 @@ class Draft:
         # What a rule does to a word that the network keeps follows from its other edits, and is as sure as they are.
         likely = zip(chosen, edits, choice.probabilities + [1.0] * unseen, strict=True)
         probabilities = [1.0 if was.op is Op.KEEP and now.op is not Op.KEEP else p for was, now, p in likely]
-        copied = {at: self._locate(one) for at, one in choice.copied.items() if edits[at] == chosen[at]}
-        known = {at: one for at, one in copied.items() if one is not None}
         step = realise(self.text, edits, self.dialogue.context, probabilities, known)
         self.steps.append(step)
         self.text = step.text

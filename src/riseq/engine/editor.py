@@ -11,14 +11,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Self, Unpack
 
-from riseq.controls import MAX_PASSES, ControlOptions, Controls, check_count
+from riseq.controls import MAX_PASSES, NEUTRAL, ControlOptions, Controls, check_count
+from riseq.core.edits import Op
 from riseq.core.phrases import PhraseVocabulary
 from riseq.data.dialogue import Asked, Context, Item, check_items, read_item, read_many
 from riseq.engine.backends import Backend, ParallelBackend, QueuedBackend
 from riseq.engine.confidence import Calibration, read_calibration
 from riseq.engine.decisions import choose_phrases, decide, find_shift, start_phrases
 from riseq.engine.dialogue import DialogueWords
-from riseq.engine.drafts import NO_DIALOGUE, Draft, gather, split_batches, start
+from riseq.engine.drafts import NO_DIALOGUE, Choice, Draft, gather, split_batches, start
 from riseq.engine.phrasing import Phrasing
 from riseq.engine.reading import Reader
 from riseq.engine.turns import Task, finish, run_in_turns, run_together
@@ -360,19 +361,35 @@ class Editor:
         batch = gather(drafts, self.pieces, self.phrasing.copies)
         scores = backend.score(batch)
         yield
-        shift, sureness = find_shift(controls.strength), 0.0
-        if self.calibration is not None:
+        shift, sureness, fitted = find_shift(controls.strength), 0.0, self.calibration
+        if fitted is not None:
             # An edit that only a later pass wants has to be surer; one that is not leaves the milder form.
-            shift += self.calibration.margin + (self.calibration.later if number else 0.0)
-            sureness = self.calibration.sureness if controls.guard else 0.0
-        ops = decide(scores.edits_BWE, drafts, shift, sureness)
-        wanted = start_phrases(batch, scores, [ops])
+            shift += fitted.margin + (fitted.later if number else 0.0)
+            sureness = fitted.sureness if controls.guard else 0.0
+        layers = [decide(scores.edits_BWE, drafts, shift, sureness)]
+        if doubts := not number and fitted is not None and fitted.needs is not None and controls.strength <= NEUTRAL:
+            layers.append([[Op.KEEP] * len(ops) for ops in layers[0]])
+        wanted = start_phrases(batch, scores, layers)
         if wanted.places:
             yield
-        (choices,) = choose_phrases(batch, scores, self.phrasing, [ops], drafts, wanted)
+        choices, *kept = choose_phrases(batch, scores, self.phrasing, layers, drafts, wanted)
+        ops = layers[0]
+        if doubts:
+            needed = [_needs(draft, choice, fitted) for draft, choice in zip(drafts, choices, strict=True)]
+            choices = [
+                one if is_needed else stays for one, stays, is_needed in zip(choices, kept[0], needed, strict=True)
+            ]
+            ops = [one if is_needed else stays for one, stays, is_needed in zip(*layers, needed, strict=True)]
         if controls.n_best > 1 or controls.min_confidence:
             add_variants(batch, scores, self.phrasing, drafts, ops, self.pieces, self.calibration)
         return [draft for draft, choice in zip(drafts, choices, strict=True) if draft.advance(choice, self.pieces)]
+
+
+def _needs(draft: Draft, choice: Choice, fitted: Calibration | None) -> bool:
+    """Return whether a question that may be complete is edited all the same."""
+    if fitted is None or choice.features is None or draft.points_back or not any(edit.op for edit in choice.edits):
+        return True
+    return fitted.needs_edits(choice.features, draft.features)
 
 
 def _read_windows(items: Iterable[Item]) -> Iterator[list[Asked]]:

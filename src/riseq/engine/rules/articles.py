@@ -1,0 +1,54 @@
+"""The article that copied words need: "my tutor", copied as "tutor" in the place of "they", comes back as "the tutor".
+
+A network that copies learnt spans of words, and a noun of the dialogue is often copied without what stood before it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from riseq.core.edits import Edit, Op
+from riseq.text.lexicon import DETERMINERS, PERSONAL_PRONOUNS, PREPOSITIONS, is_content
+from riseq.text.realise import Copied
+from riseq.text.words import read_words
+
+_ARTICLE = "the"
+_LEADERS = DETERMINERS | {"any", "each", "every", "our", "some"}
+"""What stands before a noun that is said for the first time, or is somebody's."""
+_ALONE = PERSONAL_PRONOUNS.keys() | {"him", "them"}
+"""Pronouns in whose place a noun stands with its article."""
+
+
+def add_articles(
+    words: Sequence[str], edits: Sequence[Edit], copied: Mapping[int, Copied], context: Sequence[str]
+) -> tuple[list[Edit], dict[int, Copied]]:
+    """Return the edits of ``words`` and what they ``copied``, with the articles that copied nouns lack.
+
+    A noun gets one where it takes the place of a pronoun or follows a preposition, if it has a small letter in the
+    dialogue and an article, or "my" and the like, before it there.
+    """
+    chosen, known = list(edits), dict(copied)
+    for at, source in copied.items():
+        if _wants_article(words, chosen, at, source) and _has_article(source, context):
+            before, after = chosen[at].phrase[: source.before], chosen[at].phrase[source.before :]
+            chosen[at] = replace(chosen[at], phrase=(*before, _ARTICLE, *after))
+            known[at] = replace(source, before=source.before + 1)
+    return chosen, known
+
+
+def _wants_article(words: Sequence[str], edits: Sequence[Edit], at: int, source: Copied) -> bool:
+    """Return whether copied words stand where a noun has its article."""
+    op, phrase = edits[at].op, edits[at].phrase
+    if source.before:
+        return phrase[source.before - 1] in PREPOSITIONS
+    alone = at + 1 == len(edits) or edits[at + 1].op is not Op.SUBSTITUTE
+    whole = len(phrase) == source.stop - source.first
+    return op is Op.SUBSTITUTE and words[at] in _ALONE and alone and whole
+
+
+def _has_article(source: Copied, context: Sequence[str]) -> bool:
+    """Return whether the mention begins with a noun, or what belongs to it, that has an article before it there."""
+    if source.utterance is None or not source.first:
+        return False
+    said = context[source.utterance]
+    leader, first = read_words(said)[source.first - 1 : source.first + 1]
+    return leader.form in _LEADERS and said[first.start].islower() and is_content(first.form)
