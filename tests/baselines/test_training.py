@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from riseq.baselines.encoder_decoder import EncoderDecoder
 from riseq.baselines.generation import LONGER, LONGER_RESOLVED, find_longer
@@ -32,6 +33,7 @@ from riseq.train.task import find_task
 from riseq.train.tracking import Tracker
 from riseq.types import Example, InputError
 from tiny_language_model import write_language_model
+from tiny_model import make_checkpoint, save_tiny
 from tiny_world import make_rows, write_world
 
 pytestmark = pytest.mark.xdist_group("baselines")  # what they share is made once
@@ -165,6 +167,17 @@ def test_a_nucleus_follows_its_seed_and_beams_are_the_default(trained: dict[str,
     assert write(nucleus=0.99, seed=1) != write(nucleus=0.99, seed=2)
     with pytest.raises(InputError, match=r"mass: 1\.5"):
         write(nucleus=1.5)
+
+
+def test_an_encoder_that_was_trained_is_a_start(make: Make, tmp_path: Path) -> None:
+    begun = make_checkpoint("bert")
+    start = str(save_tiny(tmp_path / "begun", begun))
+    task = EncoderDecoderTask(make("trans++", start=start, backbone="nowhere"), Processes())
+    for name, tensor in begun.network.encoder.state_dict().items():
+        assert torch.equal(task.network.encoder.state_dict()[name], tensor), name
+    assert task.made_from == f"Started from `{start}`"
+    with pytest.raises(InputError, match="querysim has a network of its own"):
+        make("querysim", start=start)
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

@@ -134,6 +134,27 @@ def test_what_is_damaged_or_made_above_another_version_is_told(learnt: Path, bas
         Simplifier.load(tmp_path / "copy")
 
 
+def test_a_shallower_model_above_another_is_kept_as_what_differs(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(differences, "SHORTEST", 64)
+    begun = load_trained(base)
+    config = begun.network.config
+    shape = replace(config, backbone=replace(config.backbone, layers=config.backbone.layers - 1))
+    network = RiseNetwork(shape, begun.pieces.cls_id)
+    lower = {name: tensor for name, tensor in begun.network.state_dict().items() if name in network.state_dict()}
+    network.load_state_dict(lower)
+    shutil.copytree(base, tmp_path / "base")
+    export_checkpoint(replace(begun, network=network.eval()), tmp_path / "fast", "", "int8", tmp_path / "base")
+    for name in GRAPHS:
+        assert add_delta(tmp_path / "fast" / name).stat().st_size < (base / name).stat().st_size / 2
+    now = load_trained(tmp_path / "fast").network.state_dict()
+    assert now.keys() == lower.keys()
+    for name, tensor in lower.items():
+        torch.testing.assert_close(now[name], tensor, msg=name)
+    assert len([one.text for one in Simplifier.load(tmp_path / "fast").batch(make_examples(5))]) == 5
+
+
 def test_any_bytes_come_back(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     shared = [rng.bytes(size) for size in (5_000, 9_000, 4_096)]

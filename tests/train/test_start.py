@@ -59,6 +59,18 @@ def test_a_start_of_another_shape_is_told(make_settings: Make, tmp_path: Path) -
         RiseTask(make_settings(start=str(tmp_path / "nowhere")), Processes())
 
 
+def test_a_start_is_cut_to_the_layers_that_are_kept(make_settings: Make, tmp_path: Path) -> None:
+    begun = make_begun(make_settings)
+    start = save_tiny(tmp_path / "checkpoint", begun)
+    before = begun.network.state_dict()
+    after = RiseTask(make_settings(start=str(start), keep_layers=(1,)), Processes()).network
+    assert after.config.backbone.layers == 1
+    for name, tensor in after.state_dict().items():
+        assert torch.equal(tensor, before[name.replace("encoder.layers.0.", "encoder.layers.1.")]), name
+    with pytest.raises(InputError, match=r"keep_layers \[5\]: expected rising numbers within 0\.\.1"):
+        RiseTask(make_settings(start=str(start), keep_layers=(5,)), Processes())
+
+
 def test_frozen_layers_stay_as_they_were_and_the_rest_learns(make_settings: Make, tmp_path: Path) -> None:
     begun = make_begun(make_settings)
     start = save_tiny(tmp_path / "checkpoint", begun)

@@ -17,11 +17,10 @@ from riseq.baselines.generation import Decoding, pad
 from riseq.baselines.generator import Generator, GeneratorConfig, SourceBatch
 from riseq.baselines.language_model import LanguageModel
 from riseq.metrics.behaviour import load_scored
-from riseq.model.backbone import load_backbone, start_decoder
+from riseq.model.backbone import load_backbone, load_trained_encoder, start_decoder
 from riseq.model.folder import read_training_window
 from riseq.model.inputs import UTTERANCE_PIECES, UTTERANCES
 from riseq.model.network import pick_device
-from riseq.text.pieces import Pieces
 from riseq.train.corpus import MAX_WORDS, cut_batches, split_pair
 from riseq.train.mixture import gather_pairs
 from riseq.train.processes import Processes
@@ -39,6 +38,7 @@ class BaselineSettings(TrainSettings):
 
     system: Literal["trans++", "qgdiv", "querysim"] = "trans++"  # whose network and decoding
     # The network
+    start: str | None = None  # of trans++ and qgdiv: default, large or a folder, whose encoder they begin with
     decoder_layers: int = 6  # of trans++ and qgdiv, started from the encoder's last ones
     beams: int = 5  # of qgdiv's beam search; the others decode greedily
     # The optimiser
@@ -58,6 +58,8 @@ class BaselineSettings(TrainSettings):
         plain = (self.utterance_pieces, self.utterances, self.context_pieces) == (UTTERANCE_PIECES, UTTERANCES, None)
         if self.system == "querysim" and not plain:
             raise InputError("querysim reads the paper's window; expected no other utterances or pieces")
+        if self.system == "querysim" and self.start is not None:
+            raise InputError("start: querysim has a network of its own; expected a backbone alone")
         TrainSettings.__post_init__(self)
 
 
@@ -93,7 +95,7 @@ class BaselineTask(Task):
         self.fingerprint = make_fingerprint(settings, examples)
         self.log = StepLog()
         self.title, self.about = f"{settings.system}, a baseline", _ABOUT[settings.system]
-        self.made_from = f"Started from `{settings.backbone}`"
+        self.made_from = f"Started from `{settings.start or settings.backbone}`"
         self._load(examples)
         self.model.facts = {"settings": asdict(settings)}  # what it reads and how much it writes
         self.network = self.model.network.to(self.device)
@@ -147,9 +149,9 @@ class EncoderDecoderTask(BaselineTask):
 
     def _load(self, examples: Sequence[Example]) -> None:
         settings = self.settings
-        backbone = load_backbone(settings.backbone)
-        pieces = Pieces.load(backbone.tokenizer)
+        backbone = load_trained_encoder(settings.start) if settings.start else load_backbone(settings.backbone)
         copies = settings.system == "trans++"
+        pieces = backbone.pieces
         net = Generator(GeneratorConfig(backbone.config, settings.decoder_layers, copies, settings.dropout))
         start_decoder(net.encoder, net.decoder, net.positions, net.norm, backbone)
         decoding = Decoding("beams", settings.beams) if settings.system == "qgdiv" else Decoding()

@@ -1,6 +1,6 @@
 """A pretrained encoder's files, read into this project's own names."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -8,10 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from riseq.hub import find_pretrained
-from riseq.model.checkpoint import load_weights
+from riseq.model.checkpoint import load_trained, load_weights
 from riseq.model.folder import read_json
 from riseq.model.network import RiseNetwork
 from riseq.model.transformer import BackboneConfig, Encoder
+from riseq.text.pieces import Pieces
 from riseq.types import InputError
 
 # Left: a parameter's name in the family's own checkpoints; right: its name here.
@@ -43,11 +44,11 @@ _OLD_KINDS = {"gamma": "weight", "beta": "bias"}  # what the first BERT checkpoi
 
 @dataclass(frozen=True, slots=True)
 class Backbone:
-    """A pretrained encoder: its shape, its weights under this project's names, and its tokenizer's file."""
+    """A pretrained encoder: its shape, its weights under this project's names, and its pieces."""
 
     config: BackboneConfig
     weights: dict[str, Tensor]
-    tokenizer: Path
+    pieces: Pieces
 
 
 def load_backbone(source: str | Path, keep_layers: Sequence[int] | None = None) -> Backbone:
@@ -58,9 +59,15 @@ def load_backbone(source: str | Path, keep_layers: Sequence[int] | None = None) 
     named = ((rename(name, config.family), tensor) for name, tensor in tensors.items())
     weights = {name: tensor for name, tensor in named if name is not None}
     if keep_layers is not None:
-        weights = _cut(weights, keep_layers, config.layers)
+        weights = cut_layers(weights, keep_layers, config.layers)
         config = replace(config, layers=len(keep_layers))
-    return Backbone(config, weights, folder / "tokenizer.json")
+    return Backbone(config, weights, Pieces.load(folder / "tokenizer.json"))
+
+
+def load_trained_encoder(model: str) -> Backbone:
+    """Return the encoder of a trained model: default, large or one in a folder."""
+    trained = load_trained(model)
+    return Backbone(trained.network.config.backbone, trained.network.encoder.state_dict(), trained.pieces)
 
 
 def rename(name: str, family: str) -> str | None:
@@ -131,11 +138,14 @@ def _read_config(path: Path) -> BackboneConfig:
         raise InputError(f"{path}: no field {error}; expected the shape of a {family} encoder") from error
 
 
-def _cut(weights: dict[str, Tensor], keep: Sequence[int], layers: int) -> dict[str, Tensor]:
+def cut_layers(
+    weights: Mapping[str, Tensor], keep: Sequence[int], layers: int, prefix: str = "layers."
+) -> dict[str, Tensor]:
+    """Return the weights without the layers, called ``prefix`` and a number below ``layers``, that are not to keep."""
     if not keep or sorted(set(keep)) != list(keep) or keep[-1] >= layers or keep[0] < 0:
         raise InputError(f"keep_layers {list(keep)}: expected rising numbers within 0..{layers - 1}")
-    cut = {name: tensor for name, tensor in weights.items() if not name.startswith("layers.")}
+    cut = {name: tensor for name, tensor in weights.items() if not name.startswith(prefix)}
     for new, old in enumerate(keep):
-        own = f"layers.{old}."
-        cut |= {f"layers.{new}.{k.removeprefix(own)}": v for k, v in weights.items() if k.startswith(own)}
+        own = f"{prefix}{old}."
+        cut |= {f"{prefix}{new}.{k.removeprefix(own)}": v for k, v in weights.items() if k.startswith(own)}
     return cut

@@ -77,8 +77,8 @@ def export_checkpoint(
 ) -> dict[str, int]:
     """Write ``checkpoint``, whose card is ``card``, and return the size of each file in bytes.
 
-    It is written whole: ``folder`` appears, or replaces an older one, only once all of it is on disk. A network whose
-    differences to ``like`` are of low rank is written as these (``riseq.model.differences``).
+    It is written whole: ``folder`` appears, or replaces an older one, only once all of it is on disk. A network that
+    was learnt above ``like`` is written as what differs (``riseq.model.differences``).
     """
     if like is not None and (found := load_exported(find_model(like)).precision) != precision:
         raise InputError(f"{like}: its precision is {found}, not {precision}; expected a model of the same precision")
@@ -89,11 +89,16 @@ def export_checkpoint(
             keep_bytes(checkpoint.network, work, find_model(like))
         write_vocabularies(work, checkpoint.phrases, checkpoint.pieces, checkpoint.templates)
         config = _describe(checkpoint, precision, work)
-        if like is not None and checkpoint.network.config.low_rank:
+        if like is not None and _differs_in_part(checkpoint.network, load_exported(find_model(like)).config):
             beside = Path(like).is_dir() and Path(like).resolve().parent == folder.resolve().parent
             _write_differences(work, find_model(like), Path(like).name if beside else str(like))
         write_facts(work, config, write_export_card(card, config, folder.resolve().name))
         return {path.name: path.stat().st_size for path in sorted(work.iterdir())}
+
+
+def _differs_in_part(network: RiseNetwork, older: Mapping[str, Any]) -> bool:
+    """Return whether a network was learnt above an older one: by differences of low rank, or with fewer layers."""
+    return network.config.low_rank > 0 or network.config.backbone.layers < older["network"]["backbone"]["layers"]
 
 
 def _write_differences(work: Path, base: Path, name: str) -> None:

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from riseq.core.phrases import PhraseVocabulary
-from riseq.model.backbone import initialise, load_backbone, start_phrases
+from riseq.model.backbone import cut_layers, initialise, load_backbone, start_phrases
 from riseq.model.checkpoint import Checkpoint, load_trained
 from riseq.model.folder import read_direction
 from riseq.model.inputs import ContextWindow
 from riseq.model.network import NetworkConfig, RiseNetwork
-from riseq.text.pieces import Pieces
 from riseq.train.corpus import learn_templates
 from riseq.train.settings import RiseSettings
 from riseq.types import Example, InputError
@@ -26,7 +25,7 @@ def _begin_anew(
     settings: RiseSettings, phrases: PhraseVocabulary, came: Sequence[Example], window: ContextWindow
 ) -> Checkpoint:
     backbone = load_backbone(settings.backbone, settings.keep_layers)
-    pieces = Pieces.load(backbone.tokenizer)
+    pieces = backbone.pieces
     templates = learn_templates(came, phrases, pieces, window, settings.copies, settings.templates)
     config = NetworkConfig(
         backbone.config,
@@ -51,7 +50,10 @@ def _go_on(
 ) -> Checkpoint:
     """Return the network of ``start``; a model of the other direction leaves its phrases behind."""
     begun = load_trained(str(settings.start))
-    shape = begun.network.config
+    shape, state = begun.network.config, begun.network.state_dict()
+    if settings.keep_layers is not None:
+        state = cut_layers(state, settings.keep_layers, shape.backbone.layers, "encoder.layers.")
+        shape = replace(shape, backbone=replace(shape.backbone, layers=len(settings.keep_layers)))
     for name in ("decoder_layers", "decoder_input"):
         if getattr(shape, name) != getattr(settings, name):
             raise InputError(f"{settings.start}: {name} is {getattr(shape, name)}, the run's {getattr(settings, name)}")
@@ -80,7 +82,6 @@ def _go_on(
         low_rank=shape.low_rank or settings.low_rank,
     )
     network = RiseNetwork(shape, begun.pieces.cls_id)
-    state = begun.network.state_dict()
     if turned:
         state = {name: weight for name, weight in state.items() if not name.startswith("phrase_head.")}
     network.load_state_dict({**network.state_dict(), **state})  # what is new adds nothing yet
