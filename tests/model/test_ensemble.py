@@ -54,9 +54,20 @@ def test_two_networks_are_the_mean_of_their_probabilities(network: RiseNetwork, 
     wanted = [(a.exp() + b.exp()) / 2 for a, b in zip(first, second, strict=True)]
     for got, mean in zip(answer(pair, inputs), wanted, strict=True):
         torch.testing.assert_close(got.exp(), mean, atol=1e-5, rtol=1e-5)
-    taught, phrases = pair.teach(inputs, SPANS)
-    torch.testing.assert_close(taught.sum(2), wanted[0], atol=1e-5, rtol=1e-5)  # whatever stood before
-    torch.testing.assert_close(phrases, wanted[1], atol=1e-5, rtol=1e-5)
+    taught = pair.teach(inputs, SPANS)
+    torch.testing.assert_close(taught.edits_BWPE.sum(2), wanted[0], atol=1e-5, rtol=1e-5)  # whatever stood before
+    torch.testing.assert_close(taught.phrases_NP, wanted[1], atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_the_states_that_are_taught_are_the_first_networks(network: RiseNetwork, inputs: Inputs) -> None:
+    other = make_checkpoint().network
+    other.encoder.embeddings.pieces.weight.neg_()
+    states = [one.encode(inputs) for one in (network, other)]
+    assert (states[0] - states[1]).abs().max() > 0.1
+    for networks, wanted in zip(([network, other], [other, network]), states, strict=True):
+        pair = Ensemble(networks, [identity(one) for one in networks]).eval()
+        torch.testing.assert_close(pair.teach(inputs, SPANS).states_BLD, wanted, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("joint", [False, True])

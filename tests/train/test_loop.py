@@ -1,21 +1,28 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import torch
 
 from killed import Killed, Killer
-from riseq.model.checkpoint import load_checkpoint
-from riseq.model.network import computes_bfloat16
+from riseq.model.checkpoint import Checkpoint, load_checkpoint
+from riseq.model.network import RiseNetwork, computes_bfloat16
+from riseq.train.actions import distance_of_states, unweighted_span
+from riseq.train.corpus import start_states
 from riseq.train.loop import TrainResult, train
 from riseq.train.optimiser import set_rates
+from riseq.train.processes import Processes
+from riseq.train.rise import RiseTask
 from riseq.train.settings import RiseSettings
 from riseq.train.tracking import Tracker
 from riseq.types import InputError
+from tiny_model import save_tiny
 
 Make = Callable[..., RiseSettings]
 
@@ -146,3 +153,48 @@ def test_a_teacher_of_the_other_family_teaches(make_settings: Make, world: Path,
     run(taught, tmp_path / "pupil")
     run(make_settings(epochs=1), tmp_path / "alone")
     assert read_losses(tmp_path / "pupil") != read_losses(tmp_path / "alone")
+
+
+def test_states_of_a_teacher_are_imitated(make_settings: Make, tmp_path: Path) -> None:
+    teacher = run(make_settings(), tmp_path / "teacher").folder
+    distilled = make_settings(teachers=(str(teacher),), distill=0.5, epochs=1, seed=2)
+    distances = []
+    for name, settings in (("distilled", distilled), ("imitating", replace(distilled, imitate=10.0))):
+        pupil = run(settings, tmp_path / name).folder
+        assert all(math.isfinite(float(loss)) for loss in read_losses(tmp_path / name))
+        distances.append(find_distance(RiseTask(replace(settings, start=str(pupil)), Processes())))
+    assert distances[1] < 0.8 * distances[0]
+
+
+@torch.no_grad()
+def find_distance(task: RiseTask) -> float:
+    """Return how far the network's states of the training questions are from the teacher's, a mean."""
+    batch = task.policy.collate(start_states(task.corpus), task.corpus)
+    inputs, spans = task.policy.send(batch), task.policy.send_spans(unweighted_span(batch))
+    assert task.teacher is not None
+    taught = task.teacher.teach(inputs, spans)
+    encoded = task.network.eval().encode(inputs)
+    return float(distance_of_states(encoded, taught.states_BLD, inputs.mask_BL)) / len(encoded)
+
+
+def test_states_of_another_size_or_of_other_pieces_are_not_imitated(
+    make_settings: Make, world: Path, tmp_path: Path
+) -> None:
+    mpnet, bert = (RiseTask(make_settings(backbone=str(world / name)), Processes()) for name in ("mpnet", "bert"))
+    config = replace(bert.network.config, backbone=replace(bert.network.config.backbone, hidden=16))
+    narrow = RiseNetwork(config, bert.network.cls_id)
+    teachers = {}
+    for name, network, lexicon in (("narrow", narrow, bert.lexicon), ("mpnet", mpnet.network, mpnet.lexicon)):
+        checkpoint = Checkpoint(network, lexicon.phrases, lexicon.pieces, {})
+        teachers[name] = str(save_tiny(tmp_path / name, checkpoint))
+    same = str(save_tiny(tmp_path / "same", Checkpoint(bert.network, bert.lexicon.phrases, bert.lexicon.pieces, {})))
+    for name, message in (
+        ("narrow", "narrow: its states are of size 16, the run's 32; imitate needs the same"),
+        ("mpnet", "mpnet: its pieces are not the run's; imitate needs a teacher that reads the same"),
+    ):
+        taught = make_settings(teachers=(teachers[name], same), distill=0.5, imitate=1.0)
+        with pytest.raises(InputError, match=f"{message}$") as caught:
+            RiseTask(taught, Processes())
+        assert "\n" not in str(caught.value)
+        RiseTask(replace(taught, imitate=0.0), Processes())
+        RiseTask(replace(taught, teachers=taught.teachers[::-1]), Processes())  # only the first one's are

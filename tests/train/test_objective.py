@@ -11,6 +11,7 @@ import torch
 from riseq.model.inputs import SpanBatch
 from riseq.train.actions import (
     code_ops,
+    distance_of_states,
     gumbel_argmax,
     imitation_loss,
     merge_spans,
@@ -122,6 +123,20 @@ def test_imitation_is_the_cross_entropy_over_real_words_and_spans() -> None:
     assert loss.item() == pytest.approx(-math.log(0.7) - 0.5 * math.log(0.25) - 0.5 * math.log(0.75), rel=1e-6)
     both = imitation_loss(JOINT, taught, torch.tensor([[True, True]]), PHRASES, torch.tensor([[0.0, 0.0]]))
     assert both.item() == pytest.approx(-math.log(0.4) - math.log(0.4), rel=1e-6)
+
+
+def test_states_are_as_far_from_a_teachers_as_the_difference_is_long_beside_them() -> None:
+    taught = torch.randn(2, 3, 8, generator=torch.Generator().manual_seed(3))
+    real = torch.tensor([[True, True, True], [True, True, False]])
+    assert distance_of_states(taught, taught, real).item() == 0
+    assert distance_of_states(torch.zeros_like(taught), taught, real).item() == pytest.approx(2.0)  # 1 a row
+    assert distance_of_states(-taught, taught, real).item() == pytest.approx(8.0)
+    one = taught.clone()
+    one[1, 0] = 0.0
+    assert distance_of_states(one, taught, real).item() == pytest.approx(0.5)  # one of the row's two pieces
+    padded = taught.clone()
+    padded[1, 2] = 9.0
+    assert distance_of_states(padded, taught, real).item() == 0
 
 
 def test_gumbel_draws_follow_their_probabilities() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,20 @@ def test_a_start_is_cut_to_the_layers_that_are_kept(make_settings: Make, tmp_pat
         assert torch.equal(tensor, before[name.replace("encoder.layers.0.", "encoder.layers.1.")]), name
     with pytest.raises(InputError, match=r"keep_layers \[5\]: expected rising numbers within 0\.\.1"):
         RiseTask(make_settings(start=str(start), keep_layers=(5,)), Processes())
+
+
+def test_a_starts_decoder_is_cut_to_the_layers_that_are_kept(make_settings: Make, tmp_path: Path) -> None:
+    begun = make_begun(partial(make_settings, decoder_layers=3))
+    start = save_tiny(tmp_path / "checkpoint", begun)
+    before = begun.network.state_dict()
+    after = RiseTask(make_settings(start=str(start), keep_decoder=(0, 2), decoder_layers=2), Processes()).network
+    assert (after.config.decoder_layers, len(after.decoder)) == (2, 2)
+    for name, tensor in after.state_dict().items():
+        assert torch.equal(tensor, before[name.replace("decoder.1.", "decoder.2.")]), name
+    with pytest.raises(InputError, match=r"^keep_decoder \[5\]: expected rising numbers within 0\.\.2$"):
+        RiseTask(make_settings(start=str(start), keep_decoder=(5,)), Processes())
+    with pytest.raises(InputError, match="checkpoint: decoder_layers is 1, the run's 2"):
+        RiseTask(make_settings(start=str(start), keep_decoder=(0,), decoder_layers=2), Processes())
 
 
 def test_frozen_layers_stay_as_they_were_and_the_rest_learns(make_settings: Make, tmp_path: Path) -> None:

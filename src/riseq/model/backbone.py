@@ -139,11 +139,18 @@ def _read_config(path: Path) -> BackboneConfig:
 
 
 def cut_layers(
-    weights: Mapping[str, Tensor], keep: Sequence[int], layers: int, prefix: str = "layers."
+    weights: Mapping[str, Tensor],
+    keep: Sequence[int],
+    layers: int,
+    prefix: str = "layers.",
+    setting: str = "keep_layers",
 ) -> dict[str, Tensor]:
-    """Return the weights without the layers, called ``prefix`` and a number below ``layers``, that are not to keep."""
+    """Return the weights without the layers, called ``prefix`` and a number below ``layers``, that are not to keep.
+
+    An error names the ``setting`` that says which to keep.
+    """
     if not keep or sorted(set(keep)) != list(keep) or keep[-1] >= layers or keep[0] < 0:
-        raise InputError(f"keep_layers {list(keep)}: expected rising numbers within 0..{layers - 1}")
+        raise InputError(f"{setting} {list(keep)}: expected rising numbers within 0..{layers - 1}")
     cut = {name: tensor for name, tensor in weights.items() if not name.startswith(prefix)}
     for new, old in enumerate(keep):
         own = f"{prefix}{old}."

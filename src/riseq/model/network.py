@@ -222,6 +222,17 @@ class RiseNetwork(nn.Module):
         return found
 
 
+class Lesson(NamedTuple):
+    """What teachers know of a batch."""
+
+    edits_BWPE: Tensor
+    """How likely each operation is after each, for each word."""
+    phrases_NP: Tensor
+    """How likely each phrase is at each span."""
+    states_BLD: Tensor
+    """The states that the first teacher's encoder ends with."""
+
+
 class Ensemble(nn.Module):
     """Networks with the same phrases; ``maps[k]`` turns piece ids into those of network k's vocabulary."""
 
@@ -239,14 +250,14 @@ class Ensemble(nn.Module):
         return [(one, inputs._replace(ids_BL=ids[inputs.ids_BL])) for one, ids in zip(members, maps, strict=True)]
 
     @torch.no_grad()
-    def teach(self, inputs: Inputs, spans: Spans) -> tuple[Tensor, Tensor]:
-        """Return the mean probabilities of neighbouring edits [B, W, 4, 4] and of the spans' phrases [N, P]."""
-        edits, phrases = [], []
+    def teach(self, inputs: Inputs, spans: Spans) -> Lesson:
+        """Return what the networks know of a batch: their mean probabilities, and the first one's states."""
+        edits, phrases, states = [], [], []
         for network, seen in self._members(inputs):
-            encoded = network.encode(seen)
+            states.append(encoded := network.encode(seen))
             edits.append(pair_probabilities(network.score_edits(encoded, seen.firsts_BW)))
             phrases.append(network.score_phrases(seen, encoded, spans).exp())
-        return torch.stack(edits).mean(0), torch.stack(phrases).mean(0)
+        return Lesson(torch.stack(edits).mean(0), torch.stack(phrases).mean(0), states[0])
 
     def encode(self, inputs: Inputs) -> list[Tensor]:
         """Return each network's states."""

@@ -278,6 +278,13 @@ def imitation_loss(
     return loss - (taught_UP * phrases_UP).sum()
 
 
+def distance_of_states(states_BLD: Tensor, taught_BLD: Tensor, real_BL: Tensor) -> Tensor:
+    """Return how far states are from a teacher's: squares over the teacher's own, each row's mean, summed over rows."""
+    taught_BLD = taught_BLD.float()
+    apart_BL = (states_BLD.float() - taught_BLD).square().sum(-1) / taught_BLD.square().sum(-1).clamp_min(1e-6)
+    return ((apart_BL * real_BL).sum(1) / real_BL.sum(1)).sum()
+
+
 def gumbel_argmax(log_probabilities: Tensor, generator: torch.Generator | None = None) -> Tensor:
     """Return a draw from each last-axis distribution."""
     shape, device = log_probabilities.shape, log_probabilities.device

@@ -54,6 +54,9 @@ def _go_on(
     if settings.keep_layers is not None:
         state = cut_layers(state, settings.keep_layers, shape.backbone.layers, "encoder.layers.")
         shape = replace(shape, backbone=replace(shape.backbone, layers=len(settings.keep_layers)))
+    if settings.keep_decoder is not None:
+        state = cut_layers(state, settings.keep_decoder, shape.decoder_layers, "decoder.", "keep_decoder")
+        shape = replace(shape, decoder_layers=len(settings.keep_decoder))
     for name in ("decoder_layers", "decoder_input"):
         if getattr(shape, name) != getattr(settings, name):
             raise InputError(f"{settings.start}: {name} is {getattr(shape, name)}, the run's {getattr(settings, name)}")

@@ -226,17 +226,29 @@ def predict_passes(
     return [[" ".join(row[1:]) for row in lexicon.interner.unpack(words)] for words in outputs]
 
 
-def load_ensemble(folders: Sequence[str | Path], lexicon: Lexicon, device: torch.device) -> Ensemble:
-    """Return checkpoints as one network over the lexicon's pieces and phrases."""
-    networks, maps = [], []
+def load_ensemble(
+    folders: Sequence[str | Path], lexicon: Lexicon, device: torch.device, hidden: int | None = None
+) -> Ensemble:
+    """Return checkpoints as one network over the lexicon's pieces and phrases.
+
+    Where the first one's states are imitated, ``hidden`` is their size, and they must be of the lexicon's own pieces.
+    """
+    networks, maps = list[RiseNetwork](), list[Tensor]()
     for folder in folders:
         checkpoint = load_trained(folder)
         if checkpoint.phrases != lexicon.phrases:
             raise InputError(f"{folder}: its phrase vocabulary is not the run's; train both on the same data")
         if checkpoint.network.config.copies:
             raise InputError(f"{folder}: it copies phrases; expected models of an ensemble or teachers that do not")
+        ids = map_pieces(lexicon.pieces, checkpoint.pieces)
+        if hidden is not None and not networks:
+            size = checkpoint.network.config.backbone.hidden
+            if size != hidden:
+                raise InputError(f"{folder}: its states are of size {size}, the run's {hidden}; imitate needs the same")
+            if not np.array_equal(ids, np.arange(len(ids))):
+                raise InputError(f"{folder}: its pieces are not the run's; imitate needs a teacher that reads the same")
         networks.append(checkpoint.network)
-        maps.append(torch.from_numpy(map_pieces(lexicon.pieces, checkpoint.pieces)))
+        maps.append(torch.from_numpy(ids))
     return Ensemble(networks, maps).to(device).eval()
 
 

@@ -83,7 +83,10 @@ class RiseTask:
         self.device = pick_device(settings.device, settings.bfloat16)
         self.network.to(self.device)
         self.policy = Policy.build(self.network, self.lexicon, self.device, settings.bfloat16)
-        self.teacher = load_ensemble(settings.teachers, self.lexicon, self.device) if settings.teachers else None
+        self.teacher = None
+        if settings.teachers:
+            hidden = self.network.config.backbone.hidden if settings.imitate else None
+            self.teacher = load_ensemble(settings.teachers, self.lexicon, self.device, hidden)
         self.graphs: list[GraphedEncoder] = []
         if settings.graphs and self.device.type == "cuda":
             # One a micro-batch: each has its activations in memory until its own backward pass.
@@ -228,10 +231,15 @@ class RiseTask:
             edits, said_N = (put(credit.codes_LBW), put(credit.weights_LBW)), phrases.take(credit.at_N, credit.chosen_N)
             loss = actions.policy_loss(forward.edits, *edits, said_N, put(credit.weights_N))
             if self.teacher is not None and settings.distill and isinstance(phrases, WordScores):
-                taught, taught_phrases = self.teacher.teach(forward.inputs, policy.send_spans(credit.spans))
+                taught = self.teacher.teach(forward.inputs, policy.send_spans(credit.spans))
                 real = put(part.batch.real_BW[:, :-1])
-                soft = actions.imitation_loss(forward.edits, taught, real, phrases.scores_UP, taught_phrases)
+                soft = actions.imitation_loss(
+                    forward.edits, taught.edits_BWPE, real, phrases.scores_UP, taught.phrases_NP
+                )
                 loss = (1 - settings.distill) * loss + settings.distill * soft
+                if settings.imitate:
+                    away = actions.distance_of_states(forward.encoded, taught.states_BLD, forward.inputs.mask_BL)
+                    loss = loss + settings.imitate * away
             if self.lowers_risk:
                 loss = settings.risk_mix * loss + (1 - settings.risk_mix) * self._find_risk(forward, draws[0])
         (loss / total).backward()  # type: ignore[no-untyped-call]

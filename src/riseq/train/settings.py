@@ -86,6 +86,7 @@ class RiseSettings(TrainSettings):
     start: str | None = None  # a model to go on from, with its shape and phrases: default, large or a folder
     low_rank: int = 0  # the start's matrices stay, and differences of this rank are learnt; 0: everything is learnt
     keep_layers: tuple[int, ...] | None = None  # cut the encoder to these layers
+    keep_decoder: tuple[int, ...] | None = None  # cut a start's decoder to these layers
     decoder_layers: int = 2  # layers of the phrasing policy
     decoder_input: Literal["states", "tokens"] = "states"  # what the decoder reads of a span
     joint: bool = False  # an operation's probability depends on the operation before it
@@ -113,6 +114,7 @@ class RiseSettings(TrainSettings):
     passes: int = 3  # editing passes of the dev scores
     teachers: tuple[str, ...] = ()  # models whose mean soft labels are learnt too; named as start is
     distill: float = 0.0  # weight of the soft labels
+    imitate: float = 0.0  # weight of the distance to the first teacher's states; it comes with distill
     risk_epochs: int = 0  # last epochs that also lower the expected distance of the policy's own outputs
     risk_samples: int = 8  # outputs a state that this is estimated by, its best and a guided one among them
     risk_mix: float = 0.3  # weight of the ordinary objective in those epochs
@@ -133,6 +135,10 @@ class RiseSettings(TrainSettings):
             raise InputError("micro_batches is 1 or more, workers 0 or more")
         if self.samples < 1 or self.risk_samples < 3:
             raise InputError("samples is 1 or more, risk_samples 3 or more")
+        if self.imitate and not (self.teachers and self.distill):
+            raise InputError("imitate: a teacher's states come with its soft labels; expected teachers and distill")
+        if self.keep_decoder is not None and self.start is None:
+            raise InputError("keep_decoder: it cuts a start's decoder, and there is none; expected decoder_layers")
         if self.stops and not self.risk_epochs:
             raise InputError("stops: a head that decides learns in risk_epochs; expected 1 or more of them")
         if self.copies < 0:
