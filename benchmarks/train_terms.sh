@@ -8,9 +8,11 @@
 # report's plan: ablation-rise-1 to -3, ablation-mld-1 .., ablation-dps-1 .., trans++, trans++-2, trans++-3, qgdiv ..
 # What is done is skipped, and a run that was cut short goes on where it stopped. One that fails does not stop the others.
 #
-# JOBS is how many train at once (1; several share a GPU best under MPS, which is started where it is installed), SYSTEMS the recipes (ablation-rise ablation-mld ablation-dps trans++ qgdiv), SEEDS
-# the seeds (1 2 3), SETS the sets. Needs what benchmarks/train_baselines.sh needs, less the language model. To save a
-# run's outputs for the report: riseq predict --system SYSTEM --model OUT/NAME/best --take OUT/NAME/pred
+# JOBS is how many train at once (1; several share a GPU best under MPS, which is started where it is installed), SYSTEMS
+# the recipes (ablation-rise ablation-mld ablation-dps trans++ qgdiv; SYSTEMS=querysim trains QuerySim, whose network, batch
+# and steps are its own), SEEDS the seeds (1 2 3), SETS the sets. Needs what benchmarks/train_baselines.sh needs, the
+# language model for querysim alone. To save a run's outputs for the report:
+#   riseq predict --system SYSTEM --model OUT/NAME/best --take OUT/NAME/pred \
 #     --first-turns asked --made-by "benchmarks/train_terms.sh OUT" --into benchmarks/predictions/NAME
 set -euo pipefail
 out=${1:?"usage: benchmarks/train_terms.sh OUT [--set name=value ...]"}

@@ -47,11 +47,14 @@ def world(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_run_that_fails_is_told_and_the_exit_code_says_so(root: Path, world: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("system", ["qgdiv", "querysim"])
+def test_a_run_that_fails_is_told_and_the_exit_code_says_so(
+    root: Path, world: Path, tmp_path: Path, system: str
+) -> None:
     out = tmp_path / "runs"
-    broken = run_script(root, world, out, "--set", "joint=true", SYSTEMS="qgdiv", SEEDS="1")
+    broken = run_script(root, world, out, "--set", "joint=true", SYSTEMS=system, SEEDS="1")
     assert broken.returncode == 1
-    assert "== qgdiv failed" in broken.stdout
+    assert f"== {system} failed" in broken.stdout
     assert "no setting is called 'joint'" in broken.stdout
 
 

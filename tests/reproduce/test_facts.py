@@ -71,9 +71,11 @@ def test_a_folder_without_a_model_tells_nothing_and_a_broken_one_is_told(tmp_pat
 
 def test_a_language_models_facts_are_a_part_of_its_librarys_config(tmp_path: Path) -> None:
     settings = {"seed": 3, "train": ["canard/train.qonly"]}
-    (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama", "riseq": {"settings": settings}}))
+    (tmp_path / "config.json").write_text(
+        json.dumps({"model_type": "llama", "riseq": {"settings": settings, "parameters": 7}})
+    )
     facts = read_facts(tmp_path)
-    assert (facts.seed, facts.trained_on) == (3, ("canard/train.qonly",))
+    assert (facts.seed, facts.trained_on, facts.parameters) == (3, ("canard/train.qonly",), 7)
 
 
 def test_the_processor_is_named_with_its_cores(tmp_path: Path) -> None:

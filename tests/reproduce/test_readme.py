@@ -37,6 +37,8 @@ def test_the_table_has_the_scores_of_the_outputs_and_the_whole_size(board: Score
     assert rows["**RISE, ours, `default` (38M, int8)**"].endswith("| - |") is False  # no first turns: the same twice
     assert rows["QGDiv"] == "| QGDiv | - | - | - |"
     both = [board.scores(name, TEST) for name in ("trans++", "trans++-2")]
+    order = list(rows)
+    assert order.index("Mine") < order.index("**RISE, ours, `default` (38M, int8)**")  # a system outside the plan
     mean = sum(one.score("bleu4") for one in both if one) / 2
     assert f" {mean:.1f} " in rows["Trans++ (48M, 2 seeds)"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -63,6 +64,19 @@ def test_ours_the_papers_and_the_missing_stand_in_one_table(report: Report) -> N
     assert {cell.text for cell in missing.cells} == {"not run"}
     assert {cell.value for cell in missing.cells} == {None}
     assert str(missing.command).startswith("riseq train recipes/trans++.yaml --out runs/trans++")
+
+
+def test_what_is_known_of_a_system_outside_the_plan_stands_below_the_table(tmp_path: Path) -> None:
+    root = write_data(tmp_path / "data")
+    store = make_store(tmp_path / "store", root)
+    for name in ("mine", "rise-small"):
+        manifest = store.read_manifest(name)
+        assert manifest is not None
+        store.write_manifest(replace(manifest, title=name, note=f"{name} is of one seed"))
+    board = Scoreboard(store, load=lambda name: load_dataset(name, root=root))
+    note = find_table(build_report(board, ["table1"]), "overall").note
+    assert note.endswith(" mine: mine is of one seed.")
+    assert "rise-small" not in note
 
 
 def test_stars_are_against_the_best_baseline_and_for_no_baseline(report: Report) -> None:

@@ -57,9 +57,7 @@ def read_facts(model: Path) -> ModelFacts:
     """Return the facts of the model in ``model``: a checkpoint's folder, a run's ``best``, or an exported model."""
     log = next((path for path in (model / "log.csv", model.parent / "log.csv") if path.is_file()), None)
     hours, edited, steps = (None, None, None) if log is None else _read_log(log)
-    config = read_config(model)
-    # A language model's config is its library's; ours is a part of it.
-    settings = config.get("riseq", config).get("settings", {})
+    settings = _read_own(model).get("settings", {})
     seed, sets = settings.get("seed"), settings.get("train", ())
     known = count_parameters(model), seed if isinstance(seed, int) else None, tuple(sets)
     return ModelFacts(*known, hours, edited, steps)
@@ -72,6 +70,13 @@ def read_config(model: Path) -> dict[str, Any]:
     return config if isinstance(config, dict) else {}
 
 
+def _read_own(model: Path) -> dict[str, Any]:
+    """Return what riseq itself wrote into the config: of a language model's, which is its library's, a part."""
+    config = read_config(model)
+    own: dict[str, Any] = config.get("riseq", config)
+    return own
+
+
 def count_parameters(model: Path) -> int | None:
     """Return how many numbers all weights of a model have: encoder, decoder and heads; None where it does not say.
 
@@ -79,7 +84,7 @@ def count_parameters(model: Path) -> int | None:
     """
     if files := sorted(model.glob("*.safetensors")):
         return sum(map(_count_safetensors, files))
-    return read_config(model).get("parameters")  # an exported model has what its training counted
+    return _read_own(model).get("parameters")  # an exported model has what its training counted
 
 
 def _count_safetensors(path: Path) -> int:

@@ -125,7 +125,7 @@ PLAN = (
     ),
     *(
         PlannedSystem(f"{name}-{seed}", f"{title}, seed {seed}", name, "repeat", f"{name}.yaml", seed, title)
-        for name, title in (("trans++", "Trans++"), ("qgdiv", "QGDiv"))
+        for name, title in (("trans++", "Trans++"), ("qgdiv", "QGDiv"), ("querysim", "QuerySim"))
         for seed in (2, 3)
     ),
 )

@@ -59,7 +59,8 @@ def build_results(board: Scoreboard, root: Path | None = None) -> str:
     for variant, suffix in (("RISE", ""), *((one, f", {one}") for one in ABLATIONS)):
         seeds = board.seeds(variant)
         lines.append(_write_row(board, _label(board, f"RISE on CANARD alone{suffix}", seeds), seeds))
-    lines += [_write_row(board, _label_shipped(board, one), [one]) for one in board.systems("rise")]
+    ours = sorted(board.systems("rise"), key=lambda one: one.name in _SHIPPED)  # those of riseq come last
+    lines += [_write_row(board, _label_shipped(board, one), [one]) for one in ours]
     return "\n".join([*lines, "", *_write_notes(board), *_write_everyday(board, root)]) + "\n"
 
 

@@ -14,6 +14,7 @@ from riseq.metrics.scores import t_test
 from riseq.reproduce.document import Cell, Column, Row, Table
 from riseq.reproduce.plan import (
     ANSWERS,
+    BY_NAME,
     COUNTED_PASSES,
     DEV,
     SET_TITLES,
@@ -49,8 +50,14 @@ def build_overall(board: Scoreboard) -> Table:
             rows += paper_rows("RISE", "overall", TEST_SETS)
     titles = [one.title for one in baselines if one in best.values()]
     against = f"the best baseline that was run in each column ({', '.join(titles)})" if titles else "nothing yet"
-    note = write_note("overall", against=against, level=LEVEL)
+    note = " ".join([write_note("overall", against=against, level=LEVEL), *list_own_notes(board)])
     return Table("overall", "Table 1. Overall performance", "Method", score_columns(TEST_SETS), mark_best(rows), note)
+
+
+def list_own_notes(board: Scoreboard) -> list[str]:
+    """Return what the manifests of systems outside the plan say of them, a sentence each."""
+    own = (one for one in board.systems("baseline", "rise") if one.name not in BY_NAME)
+    return [f"{one.title}: {note}." for one in own if (note := board.manifests[one.name].note)]
 
 
 def build_validation(board: Scoreboard) -> Table:
