@@ -9,7 +9,17 @@ from typing import Any
 
 import pytest
 
-from check_everyday import DIALOGUES, KINDS, SUITE, Checker, Remark, make_checker, read_lines, read_phenomena
+from check_everyday import (
+    DIALOGUES,
+    KINDS,
+    MORE_DIALOGUES,
+    SUITE,
+    Checker,
+    Remark,
+    make_checker,
+    read_lines,
+    read_phenomena,
+)
 from riseq.data.corpora import read_everyday
 from riseq.data.dataset import load_dataset
 from riseq.engine.simplifier import Simplifier
@@ -44,6 +54,15 @@ def test_the_committed_dialogues_have_few_remarks(dialogues: list[dict[str, Any]
     assert {kind: counts[kind] for kind in KINDS if counts[kind] > MOST_REMARKS[kind]} == {}, shown(remarks)
 
 
+def test_the_later_dialogues_have_none(dialogues: list[dict[str, Any]], root: Path) -> None:
+    more = list(read_lines(MORE_DIALOGUES))
+    assert list(make_checker().check_dialogues(more)) == []
+    assert {one["id"] for one in more}.isdisjoint(one["id"] for one in dialogues)
+    questions = [one for dialogue in more for one in dialogue["next"]]
+    text = (root / "data" / "everyday" / "README.md").read_text(encoding="utf-8")
+    assert f"{len(more)} dialogues with {len(questions):,} such questions" in text
+
+
 READING = SUITE.parents[2] / "examples" / "reading.jsonl"
 
 
@@ -52,7 +71,8 @@ def shown(remarks: list[Remark]) -> str:
 
 
 def test_no_question_of_the_suite_is_trained_on(dialogues: list[dict[str, Any]]) -> None:
-    asked = {one["full"].lower() for dialogue in dialogues for one in [*dialogue["turns"], *dialogue["next"]]}
+    every = [*dialogues, *read_lines(MORE_DIALOGUES)]
+    asked = {one["full"].lower() for dialogue in every for one in [*dialogue["turns"], *dialogue["next"]]}
     for suite in (SUITE, *(SUITE.with_name(name) for name in ("held_out.jsonl", "fresh.jsonl", "later.jsonl"))):
         cases = list(read_lines(suite))
         assert len({case["id"] for case in cases}) == 200

@@ -14,8 +14,8 @@ from riseq.controls import NEUTRAL, Controls
 from riseq.core.packed import Interner
 from riseq.engine.confidence import FEATURES
 from riseq.engine.directions import load_engine
-from riseq.engine.drafts import repeats_itself
 from riseq.engine.resolver import Resolver
+from riseq.engine.rules.repetition import repeats_itself
 from riseq.engine.simplifier import Simplifier
 from riseq.model.checkpoint import load_checkpoint, load_trained
 from riseq.model.folder import read_training_window
@@ -66,6 +66,7 @@ def test_texts_are_those_of_training(checkpoint: Path, exported: Path, monkeypat
     examples = make_examples(300)
     kept = [result.text for result in load_engine(exported).batch(examples)]
     monkeypatch.setattr("riseq.engine.drafts.repeats_itself", lambda words: False)  # training has no such rules
+    monkeypatch.setattr("riseq.engine.drafts.drop_repeated", lambda words, edits, probabilities: edits)
     monkeypatch.setattr("riseq.engine.drafts.add_articles", lambda words, edits, copied, context: (edits, copied))
     wanted = predict(checkpoint, examples)
     for folder in (checkpoint, exported):

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from riseq.engine.reading import Reader
 from riseq.engine.rules.agreement import Pronouns, correct_gender, fix_agreement, use_pronouns
 from riseq.engine.rules.articles import add_articles
 from riseq.engine.rules.broken_english import fix_stranded_words, mend_phrases
+from riseq.engine.rules.repetition import drop_repeated, repeats_itself
 from riseq.model.copies import CopyBatch
 from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, ShownRow
 from riseq.text.lexicon import (
@@ -175,7 +176,9 @@ class Draft:
             edits = self._mend(chosen)
             known = {at: one for at, one in known.items() if edits[at] == chosen[at]}
         else:
-            edits, known = add_articles(self.words, chosen, known, self.dialogue.context)
+            wanted = drop_repeated(self.words, chosen, [*choice.probabilities, *[1.0] * unseen])
+            known = {at: one for at, one in known.items() if wanted[at] == chosen[at]}
+            edits, known = add_articles(self.words, wanted, known, self.dialogue.context)
         reached = apply(self.words, edits)
         # A mark alone is no question: an edit that would leave no word is not made.
         if reached == self.words or not any(is_word(word) for word in reached[1:]):
@@ -272,17 +275,6 @@ def start(
     foreign = has_context and is_foreign(question, context, lambda word: len(pieces.cut(word)) == 1)
     reason = NOT_ENGLISH if foreign else None if has_context else NO_DIALOGUE
     return Draft(question, reader.dialogue, *begun, protect, condition, pronouns, direction, encoded.rows, reason)
-
-
-def repeats_itself(words: Sequence[str]) -> bool:
-    """Return whether two neighbouring content words, or any three words, are said twice: nobody asks so.
-
-    >>> repeats_itself("did rosalind franklin ever get credit for rosalind franklin ?".split())
-    True
-    """
-    pairs = [pair for pair in pairwise(words) if all(map(is_content, pair))]
-    triples = list(zip(words, words[1:], words[2:], strict=False))
-    return len(set(pairs)) < len(pairs) or len(set(triples)) < len(triples)
 
 
 def find_protected(words: Sequence[str], protect: Iterable[Sequence[str]]) -> NDArray[np.bool_]:

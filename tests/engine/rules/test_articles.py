@@ -53,6 +53,14 @@ def test_what_follows_a_preposition() -> None:
     assert edit_at("Is tea served?", "served", Op.INSERT, "of gym", said, "gym", 1) == "Is tea served of the gym?"
 
 
+def test_what_follows_an_auxiliary() -> None:
+    said = "Any certified mechanic can do that."
+    asked = edit_at(
+        "What do they charge?", "do", Op.SUBSTITUTE, "does certified mechanic", said, "certified mechanic", 1
+    )
+    assert asked == "What does the certified mechanic they charge?"
+
+
 def test_what_stands_before_a_noun_has_none() -> None:
     said = "The coffee grinder is broken."
     assert edit_at("Is a new one here?", "new", Op.INSERT, "coffee grinder", said, "coffee grinder") == (

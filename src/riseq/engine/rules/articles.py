@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from riseq.core.edits import Edit, Op
-from riseq.text.lexicon import DETERMINERS, PERSONAL_PRONOUNS, PREPOSITIONS, is_content
+from riseq.text.lexicon import AUXILIARIES, DETERMINERS, PERSONAL_PRONOUNS, PREPOSITIONS, is_content
 from riseq.text.realise import Copied
 from riseq.text.words import read_words
 
@@ -23,8 +23,8 @@ def add_articles(
 ) -> tuple[list[Edit], dict[int, Copied]]:
     """Return the edits of ``words`` and what they ``copied``, with the articles that copied nouns lack.
 
-    A noun gets one where it takes the place of a pronoun or follows a preposition, if it has a small letter in the
-    dialogue and an article, or "my" and the like, before it there.
+    A noun gets one where it takes the place of a pronoun or follows a preposition or an auxiliary, if it has a small
+    letter in the dialogue and an article, or "my" and the like, before it there.
     """
     chosen, known = list(edits), dict(copied)
     for at, source in copied.items():
@@ -39,7 +39,7 @@ def _wants_article(words: Sequence[str], edits: Sequence[Edit], at: int, source:
     """Return whether copied words stand where a noun has its article."""
     op, phrase = edits[at].op, edits[at].phrase
     if source.before:
-        return phrase[source.before - 1] in PREPOSITIONS
+        return phrase[source.before - 1] in PREPOSITIONS | AUXILIARIES
     alone = at + 1 == len(edits) or edits[at + 1].op is not Op.SUBSTITUTE
     whole = len(phrase) == source.stop - source.first
     return op is Op.SUBSTITUTE and words[at] in _ALONE and alone and whole

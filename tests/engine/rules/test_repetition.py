@@ -1,0 +1,73 @@
+"""What is put in twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
+from riseq.engine.rules.repetition import drop_repeated, repeats_itself
+from riseq.text.words import forms
+
+
+def put_in(question: str, phrases: dict[str, tuple[str, float]], op: Op = Op.INSERT) -> str:
+    """Return the question with a phrase after, or in the place of, each word; each edit has its probability."""
+    words = [MARKER, *question.split()]
+    edits, probabilities = [KEEP] * len(words), [1.0] * len(words)
+    for word, (phrase, probability) in phrases.items():
+        at = words.index(word)
+        edits[at], probabilities[at] = Edit(op, tuple(phrase.split())), probability
+    return " ".join(apply(words, drop_repeated(words, edits, probabilities))[1:])
+
+
+@pytest.mark.parametrize(
+    ("phrases", "expected", "why"),
+    [
+        (
+            {"bars": ("in lisbon", 0.4), "open": ("in lisbon", 0.6)},
+            "how late do the bars stay open in lisbon ?",
+            "the likelier one is enough",
+        ),
+        (
+            {"bars": ("in lisbon", 0.6), "open": ("in lisbon", 0.4)},
+            "how late do the bars in lisbon stay open ?",
+            "wherever it stands",
+        ),
+        (
+            {"bars": ("of the old town in lisbon", 0.2), "open": ("in lisbon", 0.9)},
+            "how late do the bars of the old town in lisbon stay open ?",
+            "one that says less goes, however likely",
+        ),
+        (
+            {"bars": ("in lisbon", 0.1), "open": ("on sundays", 0.1)},
+            "how late do the bars in lisbon stay open on sundays ?",
+            "each says something",
+        ),
+        ({"open": ("in the bar", 0.9)}, "how late do the bars stay open ?", "the question says it"),
+        ({"open": ("then", 0.1)}, "how late do the bars stay open then ?", "no content word, no opinion"),
+    ],
+)
+def test_an_insertion_says_something_new(phrases: dict[str, tuple[str, float]], expected: str, why: str) -> None:
+    assert put_in("how late do the bars stay open ?", phrases) == expected, why
+
+
+def test_a_name_may_stand_for_two_pronouns() -> None:
+    said = put_in("when was she born and when did her die ?", {"she": ("ada", 0.9), "her": ("ada", 0.2)}, Op.SUBSTITUTE)
+    assert said == "when was ada born and when did ada die ?"
+
+
+def test_what_goes_is_not_said() -> None:
+    words = [MARKER, "is", "ada", "there"]
+    edits = [KEEP, Edit(Op.INSERT, ("ada",)), Edit(Op.DELETE), KEEP]
+    assert drop_repeated(words, edits, [1.0] * 4) == edits
+
+
+@pytest.mark.parametrize(
+    ("question", "twice"),
+    [
+        ("Did Rosalind Franklin ever get credit for Rosalind Franklin?", True),
+        ("Is it in the end in the end?", True),
+        ("Did Rosalind ever get credit for Rosalind?", False),
+    ],
+)
+def test_two_words_or_three_said_twice(question: str, twice: bool) -> None:
+    assert repeats_itself(forms(question)) is twice
