@@ -38,13 +38,19 @@ SYSTEMS: Mapping[str, Mapping[str, tuple[str, str | None, bool]]] = {
         "Rule": ("saved", "rule", False),
         "Trans++": ("saved", "trans++", False),
         "QGDiv": ("saved", "qgdiv", False),
+        "QuerySim": ("saved", "querysim", False),
+        "RISE on CANARD alone": ("saved", "ablation-rise-1", False),
         "default, the benchmark's way": ("saved", "rise-small", False),
         "large, the benchmark's way": ("saved", "rise-large", False),
         "gold": ("gold", None, False),
     },
     "canard/test.qa": {
-        "Origin": ("origin", None, False),
-        "Rule": ("rule", None, False),
+        "Origin": ("saved", "origin", False),
+        "Rule": ("saved", "rule", False),
+        "Trans++": ("saved", "trans++", False),
+        "QGDiv": ("saved", "qgdiv", False),
+        "QuerySim": ("saved", "querysim", False),
+        "RISE on CANARD alone": ("saved", "ablation-rise-1", False),
         "default, the benchmark's way": ("saved", "rise-small", False),
         "large, the benchmark's way": ("saved", "rise-large", False),
         "default": ("rise", "default", True),
@@ -162,6 +168,10 @@ def write_tables(measured: Mapping[str, Any]) -> dict[str, str]:
             cells = [[title, *(f"{of[name]['restored']:.1f}" for name in names)] for title, of in kinds.items()]
             said = "Restored by what the target does to its question, as the report counts it (and how many there are):"
             parts.append(f"{said}\n\n{format_table(('`canard/test.qonly`', *titles), cells)}")
+        if suite := found.get("everyday/suite"):
+            kinds = sorted(name for name in suite["gold"] if name != ALL and suite["gold"][name]["dropped"])
+            cells = [[name, *(f"{of[name]['restored']:.1f}" for of in suite.values())] for name in kinds]
+            parts.append(f"Restored by phenomenon:\n\n{format_table(('`everyday/suite`', *suite), cells)}")
         sections[TABLE] = "\n\n".join(parts)
     if guarded := {suite: measured[f"guard {suite}"] for suite in SUITES if f"guard {suite}" in measured}:
         verdict = ("kept", "shortened", "clean", "right", "exact")

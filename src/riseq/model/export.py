@@ -133,7 +133,7 @@ def _write_graphs(checkpoint: Checkpoint, work: Path, precision: str) -> None:
     if network.config.low_rank:
         drop_empty_differences(network)
         for name, parameter in network.named_parameters():
-            if name.endswith((".narrow", ".wide")):
+            if name.endswith((".narrow", ".wide")) and precision != "float32":  # which says all of it
                 round_to_twelve(parameter)
     if precision == "int8":
         smooth_activations(network, checkpoint.pieces)

@@ -61,6 +61,17 @@ def test_what_follows_an_auxiliary() -> None:
     assert asked == "What does the certified mechanic they charge?"
 
 
+@pytest.mark.parametrize("article", ["the", "a", "the the"])
+def test_an_article_before_another_goes(article: str) -> None:
+    for found in ("your tutor", "a tutor"):
+        asked = edit_at(
+            "Can it reply?", "it", Op.SUBSTITUTE, f"{article} {found}", f"Ask {found}.", found, len(article.split())
+        )
+        assert asked == f"Can {found} reply?"
+    of = edit_at("Is tea served?", "served", Op.INSERT, "in the of tutor", "Ask your tutor.", "tutor", 3)
+    assert of == "Is tea served in of the tutor?"
+
+
 def test_what_stands_before_a_noun_has_none() -> None:
     said = "The coffee grinder is broken."
     assert edit_at("Is a new one here?", "new", Op.INSERT, "coffee grinder", said, "coffee grinder") == (

@@ -1,13 +1,15 @@
 """The article that copied words need: "my tutor", copied as "tutor" in the place of "they", comes back as "the tutor".
 
-A network that copies learnt spans of words, and a noun of the dialogue is often copied without what stood before it.
+A network that copies learnt spans of words, and a noun of the dialogue is often copied without what stood before it, or
+with it where the phrase around it has an article of its own ("the my tutor").
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from riseq.core.edits import Edit, Op
-from riseq.text.lexicon import AUXILIARIES, DETERMINERS, PERSONAL_PRONOUNS, PREPOSITIONS, is_content
+from riseq.text.lexicon import ARTICLES, AUXILIARIES, DETERMINERS, PERSONAL_PRONOUNS, PREPOSITIONS, is_content
 from riseq.text.realise import Copied
 from riseq.text.words import read_words
 
@@ -21,18 +23,28 @@ _ALONE = PERSONAL_PRONOUNS.keys() | {"him", "them"}
 def add_articles(
     words: Sequence[str], edits: Sequence[Edit], copied: Mapping[int, Copied], context: Sequence[str]
 ) -> tuple[list[Edit], dict[int, Copied]]:
-    """Return the edits of ``words`` and what they ``copied``, with the articles that copied nouns lack.
+    """Return the edits of ``words`` and what they ``copied``, with the articles that copied nouns lack, and none twice.
 
     A noun gets one where it takes the place of a pronoun or follows a preposition or an auxiliary, if it has a small
     letter in the dialogue and an article, or "my" and the like, before it there.
     """
     chosen, known = list(edits), dict(copied)
     for at, source in copied.items():
+        doubled = [k for k in _find_doubled(chosen[at].phrase) if k < source.before]
+        if doubled:
+            left = tuple(word for k, word in enumerate(chosen[at].phrase) if k not in doubled)
+            chosen[at] = replace(chosen[at], phrase=left)
+            known[at] = source = replace(source, before=source.before - len(doubled))
         if _wants_article(words, chosen, at, source) and _has_article(source, context):
             before, after = chosen[at].phrase[: source.before], chosen[at].phrase[source.before :]
             chosen[at] = replace(chosen[at], phrase=(*before, _ARTICLE, *after))
             known[at] = replace(source, before=source.before + 1)
     return chosen, known
+
+
+def _find_doubled(phrase: Sequence[str]) -> list[int]:
+    """Return the places of articles that stand before another determiner, or before "of"."""
+    return [k for k, (one, after) in enumerate(pairwise(phrase)) if one in ARTICLES and after in DETERMINERS | {"of"}]
 
 
 def _wants_article(words: Sequence[str], edits: Sequence[Edit], at: int, source: Copied) -> bool:
