@@ -33,6 +33,8 @@ CASES = [
         "how old is Marie Curie",
     ),
     ("HOW OLD IS IT?", ["Tell me about Rome."], "rome", "HOW OLD IS ROME?"),
+    ("Is it safe?", ["What does `--force` do?"], "- - force", "Is --force safe?"),
+    ("Is it safe?", ["What does the `--force` option do?"], "the ` - - force ` option", "Is the --force option safe?"),
     ("How old is it?", ["Is it $4.50 (net)?"], "$ 4 . 50 ( net )", "How old is $4.50 (net)?"),
 ]
 

@@ -119,15 +119,22 @@ def _write_phrase(span: _Span, text: str, context: Sequence[str], spelling: Spel
     end = source.before + source.stop - source.first
     said = text if source.utterance is None else context[source.utterance]
     around = spelling.write(span.phrase[: source.before]), spelling.write(span.phrase[end:])
-    return [*around[0], *_drop_markup(spelling.copy(said, source.first, source.stop)), *around[1]]
+    mention = spelling.copy(said, source.first, source.stop)
+    if source.first and read_words(said)[source.first - 1].form in _MARKUP:
+        mention[0] = mention[0]._replace(space_before=True)  # "`--amend`" is a word by itself without its marks too
+    return [*around[0], *_drop_markup(mention), *around[1]]
 
 
 def _drop_markup(tokens: Sequence[Token]) -> list[Token]:
     """Return the words of a mention without Markdown's marks, in which assistants answer: not "the **iPad"."""
     kept: list[Token] = []
-    for before, token in pairwise((None, *tokens)):
-        if token is not None and token.form not in _MARKUP:
-            kept.append(token._replace(follows=False) if before is not None and before.form in _MARKUP else token)
+    opening: Token | None = None
+    for token in tokens:
+        if token.form in _MARKUP:
+            opening = opening or token
+        else:
+            kept.append(token._replace(space_before=opening.space_before, follows=False) if opening else token)
+            opening = None
     return kept
 
 
