@@ -29,7 +29,7 @@ from pathlib import Path
 from threading import Timer
 
 from bench_scale import read_memory
-from results import EVERYDAY, ROOT, describe_run, format_table, make_examples, say_met, write_section
+from results import EVERYDAY, OUTPUTS, ROOT, describe_run, format_table, make_examples, say_met, write_section
 from riseq.core.edits import Op
 from riseq.files import write_text
 from riseq.scale import Spread
@@ -46,7 +46,7 @@ MOST_WAITING = 0.05
 OUTSTANDING = 4_000
 """With how many results outstanding the driver's wait for the next is measured."""
 MODEL_PAGE = ROOT / "docs" / "scale.md"
-OUTPUT = ROOT / "benchmarks" / "outputs" / "cluster.txt"
+OUTPUT = OUTPUTS / "cluster.txt"
 
 
 @dataclass(frozen=True, slots=True)

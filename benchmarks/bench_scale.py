@@ -19,12 +19,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from results import EVERYDAY, ROOT, describe_run, format_table, make_examples, say_met, write_section
+from results import EVERYDAY, OUTPUTS, ROOT, describe_run, format_table, make_examples, say_met, write_section
 from riseq.data.tables import read_records
+from riseq.files import write_text
 from riseq.scale import Spread
 from riseq.scale.blocks import split_file
 from riseq.scale.run import BLOCK_ROWS, open_run
@@ -34,6 +35,7 @@ from riseq.types import Example
 
 WORKERS = 2
 POINTS = 10
+OUTPUT = OUTPUTS / "scale.txt"
 LEAST_RATIO, MOST_GROWTH = 0.8, 0.05
 """What is asked for: throughput against plain processes', and how far memory may grow after its first points."""
 BILLION = 1_000_000_000
@@ -202,7 +204,7 @@ def describe(overhead: Overhead, memory: Memory, run: str) -> str:
     }
     rates = [(leg, f"{taken:,.1f}", f"{overhead.rows / taken:,.1f}") for leg, taken in legs.items()]
     points = [(f"{one.rows:,}", f"{one.driver / 1e6:,.0f} MB", f"{one.worker / 1e6:,.0f} MB") for one in memory.points]
-    return f"""{run}; the load by others was {overhead.load:.1f} before it.
+    return f"""{run}; the load by others was {overhead.load:.1f} before it. Raw output: `outputs/{OUTPUT.name}`.
 
 {overhead.rows:,} dialogues of mixed lengths, whole commands with their start, one thread an engine:
 
@@ -282,6 +284,8 @@ def main() -> None:
     if overhead.wrong:
         sys.exit("Ray gave other texts than one process")
     if asked.write:
+        raw = (describe_run(), overhead, *memory.points, replace(memory, points=()))
+        write_text(OUTPUT, "\n".join(map(str, raw)) + "\n")
         write_section("Scale", section)
         write_section("What a billion questions cost", cost, ROOT / "docs" / "scale.md")
 

@@ -26,12 +26,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import results
-from results import describe_run, say_met, write_section
+from results import OUTPUTS, describe_run, say_met, write_section
 from riseq import Example, Simplifier
+from riseq.files import write_text
 
 BAD_SHARE = 0.01
 LEAST_SHARE, MOST_EXTRA_MS, MOST_GROWTH = 0.85, 5.0, 0.05
 """What is asked for: throughput against the engine's, latency above a direct call, and how far memory may grow."""
+OUTPUT = OUTPUTS / "server.txt"
 BAD: tuple[tuple[bytes, int], ...] = (
     (b'{"question": ""}', 422),
     (b'{"question": "Q?", "strength": 2}', 422),
@@ -261,7 +263,7 @@ def describe(report: Report) -> str:
     before, after = report.bulk_rates
     return f"""{describe_run()}, for server and clients together;
 `riseq serve` with the model that ships, {report.clients} clients on loopback for {report.seconds:g} s, everyday
-dialogues of mixed lengths.
+dialogues of mixed lengths. Raw output: `outputs/{OUTPUT.name}`.
 
 | | |
 |---|---|
@@ -278,6 +280,25 @@ dialogues of mixed lengths.
 | direct call in turn with it, median | {report.direct_ms:.1f} ms |
 | above it (asked: {MOST_EXTRA_MS:g} ms) | {extra:.1f} ms, {say_met(extra <= MOST_EXTRA_MS)} |
 """
+
+
+def list_raw(report: Report) -> str:
+    """Return everything that was measured, as JSON."""
+    tally = report.tally
+    told = {
+        "run": describe_run(),
+        "good": tally.good,
+        "bad": tally.bad,
+        "wrong": tally.wrong,
+        "rate": report.rate,
+        "bulk_rates": report.bulk_rates,
+        "batch": report.batch,
+        "direct_ms": report.direct_ms,
+        "served_ms": report.served_ms,
+        "memory": tally.memory,
+        "latencies_ms": [round(1000 * seconds) for seconds in tally.seconds],
+    }
+    return "\n".join(f"{name}: {json.dumps(value)}" for name, value in told.items()) + "\n"
 
 
 def main() -> None:
@@ -297,6 +318,7 @@ def main() -> None:
     if report.tally.wrong or report.growth > MOST_GROWTH:
         sys.exit("the server gave wrong answers, or grew")
     if asked.write:
+        write_text(OUTPUT, list_raw(report))
         write_section("Server", section)
 
 

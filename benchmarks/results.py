@@ -18,6 +18,8 @@ from riseq.types import Example
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
+OUTPUTS = ROOT / "benchmarks" / "outputs"
+"""What the runs behind the results printed, as it was."""
 EVERYDAY = ROOT / "examples" / "everyday.jsonl"
 
 
