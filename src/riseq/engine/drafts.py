@@ -19,6 +19,7 @@ from riseq.engine.rules.agreement import Pronouns, correct_gender, fix_agreement
 from riseq.engine.rules.articles import add_articles
 from riseq.engine.rules.broken_english import fix_stranded_words, mend_phrases
 from riseq.engine.rules.repetition import drop_repeated, repeats_itself
+from riseq.engine.rules.small_talk import NO_QUESTION, asks_nothing
 from riseq.model.copies import CopyBatch
 from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, ShownRow
 from riseq.text.lexicon import (
@@ -274,6 +275,8 @@ def start(
     begun = encoded.ids, truncated, room, question, words, cuts
     foreign = has_context and is_foreign(question, context, lambda word: len(pieces.cut(word)) == 1)
     reason = NOT_ENGLISH if foreign else None if has_context else NO_DIALOGUE
+    if direction == "resolve" and reason is None and asks_nothing(words[1:]):
+        reason = NO_QUESTION
     return Draft(question, reader.dialogue, *begun, protect, condition, pronouns, direction, encoded.rows, reason)
 
 

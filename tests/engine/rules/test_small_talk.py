@@ -1,0 +1,53 @@
+"""What asks nothing of a dialogue, and what does."""
+
+from __future__ import annotations
+
+import pytest
+
+from riseq.engine.rules.small_talk import asks_nothing
+from riseq.text.words import forms
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hi",
+        "Good job!",
+        "Hello again, it's me",
+        "Yes, both of them",
+        "no thanks",
+        "That's great to hear",
+        "I'll think about it.",
+        "We had a great time there. It was lovely.",
+        "My order number is 48213",
+        "What a pity",
+        "Seriously?",
+        "Hi, how are you?",
+        "Can you repeat that?",
+        "...",
+        "",
+        "Just kidding",
+        "Danke schön",
+    ],
+)
+def test_it_asks_nothing(text: str) -> None:
+    assert asks_nothing(forms(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("When was it released?", "a question"),
+        ("how late do the bars stay open", "one without its mark"),
+        ("And in winter?", "a fragment with its mark"),
+        ("Great, thanks. And how much is it", "one after thanks"),
+        ("I only use VS Code. How do I resolve one there?", "one after a statement"),
+        ("I only use VS Code. how do I resolve one there", "one after a statement, without its mark"),
+        ("Summarise the plot in three sentences.", "a request to be told something"),
+        ("ok, book it for Friday", "a request about something said before"),
+        ("Do you sell them?", "whether the other has what was spoken of"),
+        ("Which of them do you prefer?", "the other's view of it"),
+    ],
+)
+def test_it_asks_something(text: str, why: str) -> None:
+    assert not asks_nothing(forms(text)), why
