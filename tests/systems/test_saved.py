@@ -135,6 +135,32 @@ def test_outputs_that_are_not_packed_are_read_too_and_replaced_by_packed_ones(tm
     assert not plain.exists()
 
 
+def test_outputs_in_the_archive_are_found_by_the_same_names(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for name, text in (("rule", "Why?"), ("mine", "How?"), ("gone", "Who?")):
+        store.write_manifest(Manifest(name, name, "rule", sets={"cast19/test.qonly": SetFacts(1, "riseq predict")}))
+        store.write(name, "cast19/test.qonly", {"31_2": [text]})
+    archive = store.archive()
+    assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == [*["manifest.json"] * 3, archive.name]
+    path = store.find("rule", "cast19/test.qonly")
+    assert path == tmp_path / "rule" / "cast19.test.qonly.jsonl"
+    assert store.read("rule", "cast19/test.qonly") == {"31_2": ("Why?",)}
+    assert store.find("rule", "canard/test.qonly") is None
+    example = Example("31_2", ("What are cats?",), "Why are cats liked?")
+    assert [one.text for one in load_system("saved", path).simplify([example])] == ["Why?"]
+    store.write("rule", "cast19/test.qonly", {"31_2": ["Why so?"]})
+    assert store.read("rule", "cast19/test.qonly") == {"31_2": ("Why so?",)}, "a file goes before the archive's"
+    (tmp_path / "gone" / "manifest.json").unlink()
+    first = store.archive().read_bytes()
+    assert store.read("rule", "cast19/test.qonly") == {"31_2": ("Why so?",)}
+    assert store.read("mine", "cast19/test.qonly") == {"31_2": ("How?",)}
+    assert store.read("gone", "cast19/test.qonly") is None, "it has no manifest any more"
+    assert store.archive().read_bytes() == first, "the same outputs are the same bytes"
+    archive.write_bytes(first[: len(first) // 2])
+    with pytest.raises(InputError, match=r"outputs\.tar\.xz: cannot be read: .*expected an archive of outputs"):
+        store.read("mine", "cast19/test.qonly")
+
+
 def test_the_same_outputs_are_the_same_bytes(tmp_path: Path) -> None:
     rows = {str(k): ["Why?"] for k in range(50)}
     first = Store(tmp_path / "a").write("x", "s/t", rows).read_bytes()

@@ -2,22 +2,25 @@
 
 A store has a folder a system, with ``manifest.json`` and for each set packed JSONL, one row an example: ``{"id": "...",
 "passes": ["the text after pass 1", ...]}``, without passes that change nothing, and without the set's own texts. A row
-of predictions beside their targets (``{"id": "...", "prediction": "..."}``) is read too, as one pass.
+of predictions beside their targets (``{"id": "...", "prediction": "..."}``) is read too, as one pass. Finished outputs
+may lie in one archive of the store instead (``riseq.systems.archive``).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from riseq.data.formats import read_jsonl
 from riseq.data.rows import BadRow
 from riseq.data.tables import write_rows
 from riseq.files import name_source, open_source, write_json
 from riseq.metrics.first_turns import FirstTurns
+from riseq.systems.archive import ARCHIVE, is_archived, open_archived, read_archive, write_archive
 from riseq.text.words import forms
 from riseq.types import Example, InputError, Simplification, Step
 
@@ -184,6 +187,21 @@ class Store:
         path.with_suffix("").unlink(missing_ok=True)  # the same set, not packed
         return path
 
+    def archive(self) -> Path:
+        """Move all outputs into the store's archive, over those it has, and return it; those of unknown systems go."""
+        archive, loose = self.folder / ARCHIVE, []
+        contents = dict(read_archive(archive)) if archive.is_file() else {}
+        for name in self.names():
+            for path in sorted(path for end in SUFFIXES for path in (self.folder / name).glob(f"*{end}")):
+                with open_source(path) as file:
+                    contents[f"{name}/{path.name.removesuffix('.gz')}"] = file.read()
+                loose.append(path)
+        known = {*self.names()}
+        write_archive(archive, {name: text for name, text in contents.items() if name.partition("/")[0] in known})
+        for path in loose:
+            path.unlink()
+        return archive
+
 
 def file_stem(dataset: str) -> str:
     """Return the name of a set's file, less its suffix: ``canard/test.qonly`` is ``canard.test.qonly``."""
@@ -191,16 +209,16 @@ def file_stem(dataset: str) -> str:
 
 
 def find_outputs(folder: Path, dataset: str) -> Path | None:
-    """Return the file of outputs on ``dataset`` in ``folder``, packed or not; None where there is none."""
-    paths = (folder / f"{file_stem(dataset)}{suffix}" for suffix in SUFFIXES)
-    return next((path for path in paths if path.is_file()), None)
+    """Return the file of outputs on ``dataset`` in ``folder``, packed, archived or not; None where there is none."""
+    paths = [folder / f"{file_stem(dataset)}{suffix}" for suffix in SUFFIXES]
+    return next((path for path in paths if path.is_file()), None) or next(filter(is_archived, paths), None)
 
 
 def read_outputs(path: str | Path) -> Outputs:
     """Return the texts after each pass, by the example's id."""
     outputs: dict[str, tuple[str, ...]] = {}
     name = name_source(path)
-    with open_source(path) as file:
+    with _open_outputs(path) as file:
         for row in read_jsonl(file, name, need_target=False):
             if isinstance(row, BadRow):
                 raise InputError(str(row))
@@ -214,6 +232,11 @@ def read_outputs(path: str | Path) -> Outputs:
                 raise InputError(f"{name}:{number}: id: {key!r} is there twice, expected one output an example")
             outputs[key] = tuple(passes)
     return outputs
+
+
+def _open_outputs(path: str | Path) -> AbstractContextManager[BinaryIO]:
+    archived = not Path(path).exists() and is_archived(Path(path))
+    return open_archived(Path(path)) if archived else open_source(path)
 
 
 def list_passes(result: Simplification) -> list[str]:

@@ -27,6 +27,8 @@ from riseq.text.words import forms
         "...",
         "",
         "Just kidding",
+        "And it was great",
+        "And",
         "Danke schön",
     ],
 )
@@ -40,6 +42,7 @@ def test_it_asks_nothing(text: str) -> None:
         ("When was it released?", "a question"),
         ("how late do the bars stay open", "one without its mark"),
         ("And in winter?", "a fragment with its mark"),
+        ("and the sequel", "a fragment that goes on"),
         ("Great, thanks. And how much is it", "one after thanks"),
         ("I only use VS Code. How do I resolve one there?", "one after a statement"),
         ("I only use VS Code. how do I resolve one there", "one after a statement, without its mark"),

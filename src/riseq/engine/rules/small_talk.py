@@ -22,7 +22,10 @@ from riseq.text.lexicon import (
 
 NO_QUESTION = "it asks nothing about the dialogue"
 _STARTS = (STATEMENT_STARTS | PERSONAL_FORMS | DETERMINERS) - QUESTION_STARTS
-_LED_IN = INTERJECTIONS | {"and", "but", "or", "so"}
+_CONNECTIVES = frozenset({"and", "or"})
+_LED_IN = INTERJECTIONS | _CONNECTIVES | {"but", "so"}
+_FRAGMENT = 3
+"""Words; "and" with no more of them after it goes on with the question before."""
 
 
 def asks_nothing(words: Sequence[str]) -> bool:
@@ -54,6 +57,8 @@ def _split_sentences(words: Sequence[str]) -> list[list[str]]:
 def _states(sentence: Sequence[str]) -> bool:
     """Return whether a sentence without a question mark is a statement, or a word or two that ask nothing."""
     said = list(dropwhile(_LED_IN.__contains__, sentence))
+    if 0 < len(said) <= _FRAGMENT and sentence[0] in _CONNECTIVES and said[0] not in PERSONAL_FORMS:
+        return False  # and Germany
     if not said or said[0] in _STARTS:
         return True
     if said[0] in QUESTION_STARTS:
