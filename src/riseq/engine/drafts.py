@@ -18,6 +18,8 @@ from riseq.engine.reading import Reader
 from riseq.engine.rules.agreement import Pronouns, correct_gender, fix_agreement, use_pronouns
 from riseq.engine.rules.articles import add_articles
 from riseq.engine.rules.broken_english import fix_stranded_words, mend_phrases
+from riseq.engine.rules.openings import complete_openings
+from riseq.engine.rules.places import add_prepositions
 from riseq.engine.rules.repetition import drop_repeated, repeats_itself
 from riseq.engine.rules.small_talk import NO_QUESTION, asks_nothing
 from riseq.model.copies import CopyBatch
@@ -179,7 +181,9 @@ class Draft:
         else:
             wanted = drop_repeated(self.words, chosen, [*choice.probabilities, *[1.0] * unseen])
             known = {at: one for at, one in known.items() if wanted[at] == chosen[at]}
-            edits, known = add_articles(self.words, wanted, known, self.dialogue.context)
+            whole, known = complete_openings(wanted, known, self.dialogue.context)
+            placed, known = add_prepositions(self.words, whole, known, self.dialogue.context)
+            edits, known = add_articles(self.words, placed, known, self.dialogue.context)
         reached = apply(self.words, edits)
         # A mark alone is no question: an edit that would leave no word is not made.
         if reached == self.words or not any(is_word(word) for word in reached[1:]):

@@ -72,6 +72,22 @@ def test_an_article_before_another_goes(article: str) -> None:
     assert of == "Is tea served in of the tutor?"
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Is a decent one dear?", "Is a decent torque wrench dear?"),
+        ("Is this one dear?", "Is this torque wrench dear?"),
+        ("Can I hire one?", "Can I hire a torque wrench?"),
+    ],
+)
+def test_what_takes_the_place_of_one_has_no_article_after_words_of_its_own(question: str, expected: str) -> None:
+    words, said = [MARKER, *forms(question)], "I need a torque wrench."
+    edits = [KEEP] * len(words)
+    edits[words.index("one")] = Edit(Op.SUBSTITUTE, ("a", "torque", "wrench"))
+    mended, known = add_articles(words, edits, {words.index("one"): Copied(0, 2, 5)}, [said])
+    assert realise(question, mended, [said], None, known).text == expected
+
+
 def test_what_stands_before_a_noun_has_none() -> None:
     said = "The coffee grinder is broken."
     assert edit_at("Is a new one here?", "new", Op.INSERT, "coffee grinder", said, "coffee grinder") == (

@@ -16,6 +16,7 @@ from riseq.text.words import read_words
 _ARTICLE = "the"
 _LEADERS = DETERMINERS | {"any", "each", "every", "our", "some"}
 """What stands before a noun that is said for the first time, or is somebody's."""
+_ONES = frozenset({"one", "ones"})
 _ALONE = PERSONAL_PRONOUNS.keys() | {"him", "them"}
 """Pronouns in whose place a noun stands with its article."""
 
@@ -26,10 +27,15 @@ def add_articles(
     """Return the edits of ``words`` and what they ``copied``, with the articles that copied nouns lack, and none twice.
 
     A noun gets one where it takes the place of a pronoun or follows a preposition or an auxiliary, if it has a small
-    letter in the dialogue and an article, or "my" and the like, before it there.
+    letter in the dialogue and an article, or "my" and the like, before it there. What takes the place of "one" after
+    another word of its own ("a decent one") has none.
     """
     chosen, known = list(edits), dict(copied)
     for at, source in copied.items():
+        led = not source.before and chosen[at].phrase[0] in ARTICLES and len(chosen[at].phrase) > 1
+        if led and _is_one(words, chosen, at):
+            chosen[at] = replace(chosen[at], phrase=chosen[at].phrase[1:])
+            known[at] = source = replace(source, first=source.first + 1)
         doubled = [k for k in _find_doubled(chosen[at].phrase) if k < source.before]
         if doubled:
             left = tuple(word for k, word in enumerate(chosen[at].phrase) if k not in doubled)
@@ -40,6 +46,14 @@ def add_articles(
             chosen[at] = replace(chosen[at], phrase=(*before, _ARTICLE, *after))
             known[at] = replace(source, before=source.before + 1)
     return chosen, known
+
+
+def _is_one(words: Sequence[str], edits: Sequence[Edit], at: int) -> bool:
+    """Return whether an edit replaces the "one" of "a decent one", what stands before which stays."""
+    leader = words[at - 2] if is_content(words[at - 1]) else words[at - 1]
+    return (
+        words[at] in _ONES and edits[at].op is Op.SUBSTITUTE and edits[at - 1].op is Op.KEEP and leader in DETERMINERS
+    )
 
 
 def _find_doubled(phrase: Sequence[str]) -> list[int]:
@@ -63,4 +77,5 @@ def _has_article(source: Copied, context: Sequence[str]) -> bool:
         return False
     said = context[source.utterance]
     leader, first = read_words(said)[source.first - 1 : source.first + 1]
-    return leader.form in _LEADERS and said[first.start].islower() and is_content(first.form)
+    led = leader.form in _LEADERS or leader.form == "s"  # my child's teacher
+    return led and said[first.start].islower() and is_content(first.form)
