@@ -1,4 +1,4 @@
-"""The preposition of a place that is named again: "there", for which "Halifax" is copied, comes back as "in Halifax"."""
+"""The preposition of a place that is named again: "there", replaced by a copied "Halifax", becomes "in Halifax"."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
