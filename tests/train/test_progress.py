@@ -70,6 +70,28 @@ def test_a_run_killed_within_an_epoch_resumes_to_the_same_logs(make_settings: Ma
     assert train(settings, cut, resume=True).scores == resumed.scores, "a finished run resumes to its end"
 
 
+class ScoreKiller(Tracker):
+    def scores(self, epoch: int, scores: dict[str, dict[str, float]]) -> None:
+        if epoch == 2:
+            raise Killed
+        super().scores(epoch, scores)
+
+
+def test_an_epoch_that_is_being_scored_is_not_lost(make_settings: Make, tmp_path: Path) -> None:
+    settings = make_settings(epochs=2, ema=0.9)
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    train(settings, whole, tracker=Tracker(whole, every=1))
+    with pytest.raises(Killed):
+        train(settings, cut, tracker=ScoreKiller(cut, every=1))
+    trained = (cut / "log.csv").read_bytes()
+    resumed = train(settings, cut, resume=True, tracker=Tracker(cut, every=1))
+    assert (cut / "log.csv").read_bytes() == trained, "no step is taken again"
+    assert (cut / "scores.csv").read_bytes() == (whole / "scores.csv").read_bytes()
+    weights = [(folder / "best" / "network.safetensors").read_bytes() for folder in (whole, cut)]
+    assert weights[0] == weights[1]
+    assert train(settings, cut, resume=True).scores == resumed.scores
+
+
 def columns(path: Path) -> list[list[str]]:
     """The columns that are no times."""
     return [line.split(",")[:5] for line in path.read_text(encoding="utf-8").splitlines()]

@@ -50,7 +50,7 @@ class Settings:
     )
     max_batch: int = _setting(16, "How many questions a batch may have.", _WORK, "N", ge=1, le=4_096)
     batch_wait_ms: float = _setting(
-        2.0, "How long a question waits for others to share its batch.", _WORK, "MS", ge=0, le=1_000
+        1.0, "How long a question waits for others to share its batch.", _WORK, "MS", ge=0, le=1_000
     )
     max_queue: int = _setting(1_024, "How many questions may wait; more get a 429.", _LIMITS, "N", ge=1)
     max_items: int = _setting(256, "How many questions a request may have.", _LIMITS, "N", ge=1)

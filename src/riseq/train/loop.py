@@ -68,17 +68,22 @@ class _Run:
     def resume(self) -> None:
         self.state = self.saved.load()
         self.schedule.warmed_up = self.state.warmed_up
-        self.tracker.rewind(self.state.step, self.state.epoch)
+        self.tracker.rewind(self.state.step, self.state.scored)
 
     def go(self) -> TrainResult:
         state, is_main = self.state, self.processes.is_main
-        while state.epoch < self.settings.epochs:
-            self._run_epoch()
-            state.epoch += 1
+        kept = is_main and self.settings.resumable
+        while state.scored < self.settings.epochs:
+            if state.scored == state.epoch:
+                self._run_epoch()
+                state.epoch += 1
+                if kept:  # before it is scored: that takes a while, and a kill would cost the epoch
+                    self.saved.save(state)
             if state.epoch >= self.settings.scored_from:
                 self._choose()
-            if is_main and self.settings.resumable:
-                self.saved.save(state)
+            state.scored = state.epoch
+            if kept:
+                self.saved.note(state)
         if is_main:
             add_facts(self.out / BEST / "config.json", self._measured())
         return TrainResult(self.out / BEST, state.best["epoch"], state.best["scores"], state.states_per_s, is_main)

@@ -26,7 +26,7 @@ from riseq.train.settings import TrainSettings
 from riseq.train.task import StepMeans, Task
 from riseq.types import Example, InputError
 
-LAST, BEST = "last", "best"
+LAST, BEST, PROGRESS = "last", "best", "progress.json"
 LOGS = ("log.csv", "scores.csv")
 FORMAT = 2  # of what ``last`` holds; 1 had a schedule that began anew with each epoch
 COLUMNS = ("step", "epoch", "loss", "reward", "edited", "states_per_s", "sampling_share", "elapsed")
@@ -136,6 +136,8 @@ class RunState:
     """Where a run stands after its last finished epoch."""
 
     epoch: int = 0
+    scored: int = 0
+    """The last epoch that was scored where that was wanted: this one, or the one before it."""
     step: int = 0
     warmed_up: float = 0.0  # see Schedule
     states_seen: int = 0
@@ -175,19 +177,25 @@ class SavedEpoch:
         """Write the folder whole: weights, optimiser, averaged weights, and where the run stands."""
         tensors = {f"network.{k}": v.detach().cpu().clone() for k, v in self.task.network.state_dict().items()}
         tensors |= {f"optimiser.{k}": v for k, v in optimiser_tensors(self.optimiser).items()}
-        found = {"fingerprint": self.task.fingerprint, **asdict(state)}
         if self.average is not None:
             tensors |= {f"average.{k}": v.cpu() for k, v in enumerate(self.average.kept)}
-            found["average_steps"] = self.average.steps
         with make_folder(self.folder) as work:
             save_file(tensors, work / "state.safetensors")
-            (work / "progress.json").write_text(json.dumps(found, indent=2), encoding="utf-8")
+            write_json(work / PROGRESS, self._describe(state))
+
+    def note(self, state: RunState) -> None:
+        """Write down where the run stands; the weights are still those that were saved."""
+        write_json(self.folder / PROGRESS, self._describe(state))
+
+    def _describe(self, state: RunState) -> dict[str, Any]:
+        found = {"fingerprint": self.task.fingerprint, **asdict(state)}
+        return found if self.average is None else {**found, "average_steps": self.average.steps}
 
     def load(self) -> RunState:
         """Put back what the folder holds and return where the run stands: at its beginning where it holds nothing."""
-        if not (self.folder / "progress.json").is_file():
+        if not (self.folder / PROGRESS).is_file():
             return RunState()
-        found: dict[str, Any] = json.loads((self.folder / "progress.json").read_text(encoding="utf-8"))
+        found: dict[str, Any] = json.loads((self.folder / PROGRESS).read_text(encoding="utf-8"))
         made, now = found.pop("fingerprint"), self.task.fingerprint
         if made != now:
             raise InputError(
@@ -209,6 +217,7 @@ class SavedEpoch:
             self.average.steps = found.pop("average_steps")
             for number, kept in enumerate(self.average.kept):
                 kept.copy_(parts["average"][str(number)])
+        found.setdefault("scored", found["epoch"])  # a run of before this was written down
         return RunState(**found)
 
 
