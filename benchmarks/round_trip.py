@@ -197,11 +197,15 @@ def write_page(page: Path, measured: Mapping[str, Any]) -> None:
     write_text(page, text)
 
 
-def save(path: Path, measured: Mapping[str, Any]) -> None:
-    """Write what was measured, in the order of the tables."""
+def arrange(measured: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was measured in the order of the tables, however it was measured."""
     parts = {name: measured[name] for name in sorted(measured)}
-    rows = {name: {title: of[title] for title in SYSTEMS.get(name, of) if title in of} for name, of in parts.items()}
-    write_text(path, json.dumps(rows, indent=1) + "\n")
+    return {name: {title: of[title] for title in SYSTEMS.get(name, of) if title in of} for name, of in parts.items()}
+
+
+def save(path: Path, measured: Mapping[str, Any]) -> None:
+    """Write what was measured."""
+    write_text(path, json.dumps(arrange(measured), indent=1) + "\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -227,9 +231,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             else:
                 measured[part] = measure_guard(part.removeprefix("guard "), resolver, Simplifier.load(threads=1))
             save(asked.save, measured)
+    arranged = arrange(measured)
     if asked.page:
-        write_page(asked.page, measured)
-    for title, section in write_tables(measured).items():
+        write_page(asked.page, arranged)
+    for title, section in write_tables(arranged).items():
         print(f"\n{title}\n\n{section}")
 
 

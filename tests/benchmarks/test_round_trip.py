@@ -80,6 +80,7 @@ def test_parts_are_measured_kept_and_written_into_a_page(
     text = page.read_text(encoding="utf-8")
     assert "former" not in text
     assert "| Origin | 0.0 | 100.0 | 100.0 | 100.0 | 100.0 |" in text
+    assert text.index("| Origin |") < text.index("| gold |"), "in the order of the table here too"
     assert text.count("## After\n\nkept\n") == 1
     capsys.readouterr()
     main(["--save", str(saved)])
