@@ -73,8 +73,8 @@ def test_everyday_cases_say_what_is_right_and_targets_when_to_stop(engine: Simpl
     assert set(found.reliability) == {"all", "suite"}
     assert sum(found.reliability["all"].counts) == len(everyday), "the usual way alone is shown"
     assert {row["set"] for row in found.calibration.facts["later"]} == {"dev"}
-    assert found.calibration.facts["passes"]["second_passes_before"] > 60, (
-        "both say when another pass changes something"
+    assert found.calibration.facts["passes"]["second_passes_before"] > 120, (
+        "both say when another pass changes something, asked grounded and not"
     )
     assert found.calibration.untouched == 1.0, "every question may stay as it is here"
 

@@ -1,9 +1,11 @@
 import gc
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
-from riseq.engine.turns import Task, finish, run_in_turns, run_together
+from riseq.engine.turns import Task, finish, run_in_turns, run_side_by_side, run_together
 
 
 def work(name: str, turns: int, log: list[str]) -> Task[str]:
@@ -75,3 +77,45 @@ def test_garbage_is_looked_for_between_results_as_it_was_before(on: bool) -> Non
     finally:
         (gc.enable if was_on else gc.disable)()
     assert seen == [False, False]
+
+
+def test_calls_side_by_side_keep_their_order_and_run_at_once() -> None:
+    both = threading.Barrier(2, timeout=10)
+
+    def meet(number: int) -> int:
+        both.wait()  # nobody comes alone
+        return number
+
+    assert list(run_side_by_side((partial(meet, number) for number in range(6)), 2)) == list(range(6))
+
+
+def test_no_more_calls_are_begun_than_threads_have_soon() -> None:
+    begun: list[int] = []
+
+    def make() -> Iterator[Callable[[], int]]:
+        for number in range(20):
+            begun.append(number)
+            yield partial(int, number)
+
+    results = run_side_by_side(make(), 2)
+    assert next(results) == 0
+    assert len(begun) <= 6
+    results.close()
+    assert len(begun) <= 6, "whoever stops reading stops the work"
+
+
+def test_what_was_done_before_an_error_comes_out_before_it() -> None:
+    def make(bad: Callable[[], int] | None) -> Iterator[Callable[[], int]]:
+        yield from (partial(int, number) for number in range(3))
+        if bad is None:
+            raise ValueError("a bad row")
+        yield bad
+
+    def fail() -> int:
+        raise ValueError("a bad batch")
+
+    for bad, message in ((None, "a bad row"), (fail, "a bad batch")):
+        results = run_side_by_side(make(bad), 2)
+        assert [next(results) for _ in range(3)] == [0, 1, 2]
+        with pytest.raises(ValueError, match=message):
+            next(results)

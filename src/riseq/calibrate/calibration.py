@@ -11,6 +11,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -35,7 +36,7 @@ Sets = Mapping[str, Sequence[Case]]
 
 FOLDS = 5
 SAME = 0.995
-"""The share of texts that must be the same whether all passes are taken or only those that seem worth it."""
+"""The share of all texts that must be the same whether all passes are taken or only those that seem worth it."""
 WORSE = 0.5
 """The most percent of texts that may score lower after the last pass: half the target, for dev chooses."""
 COST = 0.1
@@ -259,10 +260,15 @@ class _Row(NamedTuple):
 
 
 def _fit_again(runner: _Runner, patient: Calibration) -> tuple[Calibration, dict[str, Any]]:
-    """Return the calibration that takes a pass only where it is likely to change the text."""
+    """Return the calibration that takes a pass only where it is likely to change the text.
+
+    A simplifier's sets are asked grounded and not: later passes change less where only what was said may go.
+    """
     rows = []
-    for name in runner.sets:
-        for case, draft in zip(runner.sets[name], runner.run(name, patient, "stopping"), strict=True):
+    ways = (False,) if runner.resolves else (True, False)
+    for name, grounded in product(runner.sets, ways):
+        drafts = runner.run(name, patient, "stopping", grounded=grounded)
+        for case, draft in zip(runner.sets[name], drafts, strict=True):
             for number in range(min(len(draft.steps), MAX_PASSES - 1)):
                 features = list_features(draft.pass_features[number : number + 1], draft.features)
                 changes = len(draft.steps) > number + 1
@@ -272,26 +278,25 @@ def _fit_again(runner: _Runner, patient: Calibration) -> tuple[Calibration, dict
         none = {"second_passes_before": len(rows), "second_passes_after": 0, "saved": 1.0, "changed_by_second": 0}
         return replace(patient, again=_SILENT, enough=_NEVER), {**none, "same": 1.0}
     again, likely, outcomes = _fit(rows)
-    first = {name: np.array([row.set == name and row.number == 0 for row in rows]) for name in runner.sets}
-    known = {name: (likely[which], outcomes[which]) for name, which in first.items() if which.any()}
-    enough = min(_find_threshold(*pair, len(runner.sets[name])) for name, pair in known.items())
-    second = np.logical_or.reduce(list(first.values()))
+    second = np.array([row.number == 0 for row in rows])
+    texts = len(ways) * sum(map(len, runner.sets.values()))
+    enough = _find_threshold(likely[second], outcomes[second], texts)
     taken = likely[second] >= enough
     gate = {
         "second_passes_before": len(taken),
         "second_passes_after": int(taken.sum()),
         "saved": 1 - float(taken.mean()),
         "changed_by_second": int(outcomes[second].sum()),
-        "same": 1 - int(outcomes[second][~taken].sum()) / sum(map(len, runner.sets.values())),
+        "same": 1 - int(outcomes[second][~taken].sum()) / texts,
     }
     return replace(patient, again=again, enough=enough), gate
 
 
-def _find_threshold(likely: Floats, changes: Floats, questions: int) -> float:
+def _find_threshold(likely: Floats, changes: Floats, texts: int) -> float:
     """Return the highest threshold below which so few passes would change a text that ``SAME`` stay the same."""
     order = np.argsort(likely, kind="stable")
     missed = np.cumsum(changes[order])
-    passed = int(np.searchsorted(missed, (1 - SAME) * questions, "right"))
+    passed = int(np.searchsorted(missed, (1 - SAME) * texts, "right"))
     return float(likely[order[passed]]) if passed < len(order) else _NEVER
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, Self, Unpack
+from typing import Any, ClassVar, Self, TypeVar, Unpack
 
 from riseq.controls import MAX_PASSES, NEUTRAL, ControlOptions, Controls, check_count
 from riseq.core.edits import Op
@@ -22,7 +23,7 @@ from riseq.engine.dialogue import DialogueWords
 from riseq.engine.drafts import NO_DIALOGUE, Choice, Draft, gather, split_batches, start
 from riseq.engine.phrasing import Phrasing
 from riseq.engine.reading import Reader
-from riseq.engine.turns import Task, finish, run_in_turns, run_together
+from riseq.engine.turns import Task, finish, run_in_turns, run_side_by_side, run_together
 from riseq.engine.variants import add_variants, fall_back, pick_n_best
 from riseq.extras import needs_extra
 from riseq.hub import find_model, is_hub_name, push_folder
@@ -51,7 +52,10 @@ WINDOW = 1_024
 """How many examples are held at once: enough that neighbours by length need hardly any padding."""
 STRENGTH_0 = "strength 0 keeps every question"
 MANY = 8
-"""From how many batches on they are read side by side, where the backend can: a few are faster one after the other."""
+"""From how many questions on they are read side by side, where the backend can: a few are faster one by one."""
+PART = 16
+"""How many questions a thread takes at a time, at most, where they are read side by side."""
+_Made = TypeVar("_Made")
 
 
 class Editor:
@@ -285,14 +289,11 @@ class Editor:
         # Checked here, for a mistake should not wait for the first result.
         check_items(items)
         asked = self._read_controls(controls, options)
-        windows = (self._edit_in_turns(window, asked) for window in _read_windows(items))
-        at_once = self.backend.in_flight if isinstance(self.backend, QueuedBackend) else 1
-        return (result for results in run_in_turns(windows, at_once) for result in results)
+        return self._run(_read_windows(items), lambda part, backend: self._edit_in_turns(part, asked, backend))
 
     def follow(self, items: Iterable[Item], controls: Controls) -> Iterator[Draft]:
         """Yield the draft of each item after its last pass, in order: its steps, and how sure each pass was."""
-        for window in _read_windows(items):
-            yield from self._draft(window, controls)
+        return self._run(_read_windows(items), lambda part, backend: self._draft_in_turns(part, controls, backend))
 
     def _read_controls(self, controls: Controls | None, options: ControlOptions) -> Controls:
         """Return ``controls`` with ``options``, all of which have to be of this direction."""
@@ -301,10 +302,31 @@ class Editor:
         return chosen
 
     def _edit(self, asked: Sequence[Asked], controls: Controls) -> list[Simplification]:
-        return finish(self._edit_in_turns(asked, controls))
+        return list(self._run(iter([asked]), lambda part, backend: self._edit_in_turns(part, controls, backend)))
 
-    def _edit_in_turns(self, asked: Sequence[Asked], controls: Controls) -> Task[list[Simplification]]:
-        drafts = yield from self._draft_in_turns(asked, controls)
+    def _run(
+        self, windows: Iterator[Sequence[Asked]], work: Callable[[Sequence[Asked], Backend], Task[list[_Made]]]
+    ) -> Iterator[_Made]:
+        """Yield what ``work`` makes of each question, in order; many in parts side by side, where that is faster.
+
+        A part is worked on by one thread from its words to its results, so that no core waits for another between
+        passes, nor while somebody else tokenises and writes.
+        """
+        backend, first = self.backend, next(windows, ())
+        windows = chain([first], windows)
+        if len(first) >= MANY and isinstance(backend, ParallelBackend) and backend.workers > 1:
+            single, size = backend.single_threaded(), min(PART, math.ceil(len(first) / (4 * backend.workers)))
+            parts = (window[start : start + size] for window in windows for start in range(0, len(window), size))
+            made = run_side_by_side((partial(finish, work(part, single)) for part in parts), backend.workers)
+        else:
+            at_once = backend.in_flight if isinstance(backend, QueuedBackend) else 1
+            made = run_in_turns((work(window, backend) for window in windows), at_once)
+        yield from chain.from_iterable(made)
+
+    def _edit_in_turns(
+        self, asked: Sequence[Asked], controls: Controls, backend: Backend
+    ) -> Task[list[Simplification]]:
+        drafts = yield from self._draft_in_turns(asked, controls, backend)
         return [self._finish(draft, controls) for draft in drafts]
 
     def _finish(self, draft: Draft, controls: Controls) -> Simplification:
@@ -314,12 +336,9 @@ class Editor:
             return result
         return replace(result, alternatives=pick_n_best(result, (*draft.variants, own), controls.n_best))
 
-    def _draft(self, asked: Sequence[Asked], controls: Controls) -> list[Draft]:
-        return finish(self._draft_in_turns(asked, controls))
-
-    def _draft_in_turns(self, asked: Sequence[Asked], controls: Controls) -> Task[list[Draft]]:
+    def _draft_in_turns(self, asked: Sequence[Asked], controls: Controls, backend: Backend) -> Task[list[Draft]]:
         """Return the drafts of a window after their last pass; a turn ends where the backend has got work to do."""
-        room = self.backend.max_pieces
+        room = backend.max_pieces
         protect, pronouns = controls.protected_words(), controls.pronoun_words()
         condition = Condition.GROUNDED if controls.grounded else Condition.UNKNOWN
         # Equal dialogues are read once, whether or not they are one object.
@@ -338,23 +357,21 @@ class Editor:
             if not active:
                 break
             # What a pass left as it was would be left so by the next: it leaves the batch.
-            batches = split_batches(active, self.backend.batch_pieces)
-            moved = yield from self._advance_all(list(batches), controls, number)
+            batches = split_batches(active, backend.batch_pieces)
+            moved = yield from self._advance_all(list(batches), controls, number, backend)
             active = [draft for batch in moved for draft in batch if draft.editable]
             if (fitted := self.calibration) is not None:
                 active = [draft for draft in active if fitted.wants_another(draft.pass_features, draft.features)]
         return drafts
 
-    def _advance_all(self, batches: Sequence[list[Draft]], controls: Controls, number: int) -> Task[list[list[Draft]]]:
-        """Make pass ``number`` over all ``batches``, side by side where that is faster; return what it changed."""
-        backend = self.backend
+    def _advance_all(
+        self, batches: Sequence[list[Draft]], controls: Controls, number: int, backend: Backend
+    ) -> Task[list[list[Draft]]]:
+        """Make pass ``number`` over all ``batches``, together where the backend works on; return what it changed."""
+        advancing = [self._advance(batch, controls, number, backend) for batch in batches]
         if isinstance(backend, QueuedBackend) and backend.in_flight > 1:
-            return (yield from run_together([self._advance(batch, controls, number, backend) for batch in batches]))
-        if len(batches) < MANY or not isinstance(backend, ParallelBackend) or backend.workers < 2:
-            return [finish(self._advance(batch, controls, number, backend)) for batch in batches]
-        single = backend.single_threaded()
-        with ThreadPoolExecutor(backend.workers) as pool:
-            return list(pool.map(lambda batch: finish(self._advance(batch, controls, number, single)), batches))
+            return (yield from run_together(advancing))
+        return [finish(one) for one in advancing]
 
     def _advance(self, drafts: Sequence[Draft], controls: Controls, number: int, backend: Backend) -> Task[list[Draft]]:
         """Make pass ``number`` over ``drafts`` and return those it changed."""

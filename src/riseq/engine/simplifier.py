@@ -10,6 +10,7 @@ from typing import Self, Unpack, get_args
 
 from riseq.controls import ControlOptions, Controls
 from riseq.data.dialogue import Asked, Context, read_context, read_many
+from riseq.engine.backends import Backend
 from riseq.engine.editor import Editor
 from riseq.engine.pool import Embed, QuestionPool, Suggestion
 from riseq.engine.resolver import Resolver
@@ -76,9 +77,11 @@ class Simplifier(Editor):
         results = self._edit(read_many(said, [pick.question for pick in picks]), chosen)
         return [Suggestion(one, pick.score, pick.index) for one, pick in zip(results, picks, strict=True)]
 
-    def _edit_in_turns(self, asked: Sequence[Asked], controls: Controls) -> Task[list[Simplification]]:
+    def _edit_in_turns(
+        self, asked: Sequence[Asked], controls: Controls, backend: Backend
+    ) -> Task[list[Simplification]]:
         if self.round_trip is None:
-            return (yield from super()._edit_in_turns(asked, controls))
+            return (yield from super()._edit_in_turns(asked, controls, backend))
         several = replace(controls, n_best=max(FORMS, controls.n_best))
-        results = yield from super()._edit_in_turns(asked, several)
+        results = yield from super()._edit_in_turns(asked, several, backend)
         return check_round_trips(results, asked, *self.round_trip, controls)

@@ -1,11 +1,12 @@
-"""Work that waits for a device, in turns: while one part waits, another goes on, all in one thread."""
+"""Work in parts: in turns in one thread, where a part waits for a device, or side by side on the cores."""
 
 import gc
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 _Made = TypeVar("_Made")
 Task = Generator[None, None, _Made]
@@ -68,3 +69,34 @@ def run_in_turns(tasks: Iterable[Task[_Made]], at_once: int) -> Iterator[_Made]:
         while running and running[0] in made:
             yield made.pop(running.popleft())
             running.extend(islice(waiting, 1))
+
+
+def run_side_by_side(calls: Iterable[Callable[[], _Made]], workers: int) -> Generator[_Made, None, None]:
+    """Yield what ``calls`` return, in order; each of ``workers`` threads has one at a time, and its next one waits.
+
+    What goes wrong with the n-th call, or in getting it, is raised after what the calls before it returned.
+    """
+    with ThreadPoolExecutor(workers) as pool:
+        begun = (pool.submit(call) for call in _until_error(calls))
+        running = deque(islice(begun, 2 * workers))
+        try:
+            while running:
+                with without_collection():
+                    made = running.popleft().result()
+                running.extend(islice(begun, 1))
+                yield made
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _until_error(calls: Iterable[Callable[[], _Made]]) -> Iterator[Callable[[], _Made]]:
+    """Yield ``calls``; where the next one cannot be had, a last one that raises the reason."""
+    try:
+        yield from calls
+    except Exception as error:
+        caught = error
+
+        def fail() -> NoReturn:
+            raise caught
+
+        yield fail

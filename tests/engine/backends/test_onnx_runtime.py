@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from riseq.engine.backends import ParallelBackend
 from riseq.engine.backends.onnx_runtime import CPU, CUDA, OnnxBackend, pick_providers
+from riseq.engine.drafts import gather, start
 from riseq.engine.editor import MANY
+from riseq.engine.resolver import Resolver
 from riseq.engine.simplifier import Simplifier
+from riseq.model.inputs import SpanBatch
 from riseq.types import InputError
 from tiny_model import export_tiny, make_examples
+from tiny_resolver import export_tiny_resolver
 
 
 @pytest.mark.parametrize(
@@ -35,6 +40,34 @@ def test_many_rows_side_by_side_say_what_each_says_alone(tmp_path_factory: pytes
     together = list(engine.batch(examples))
     assert together == [engine(example.question, example.context) for example in examples]
     assert engine.backend.single_threaded() is engine.backend.single_threaded()
+
+
+def test_rows_of_one_batch_do_not_change_each_others_scores(tmp_path_factory: pytest.TempPathFactory) -> None:
+    base = tmp_path_factory.getbasetemp()
+    _, bare = export_tiny(base, "bert", "int8")
+    for engine in (Simplifier.load(bare, threads=1), Resolver.load(export_tiny_resolver(base, "int8")[1], threads=1)):
+        drafts = [
+            start(one.question, one.context, engine.pieces, engine.backend.max_pieces, direction=engine.direction)
+            for one in make_examples(12)
+            if one.context
+        ]
+        copies = engine.phrasing.copies
+        together = gather(drafts, engine.pieces, copies)
+        batches = [gather([draft], engine.pieces, copies) for draft in drafts]
+        assert len(set(together.lengths_B.tolist())) > 1
+        scores = engine.backend.score(together)
+        spans = [(row, place) for row in (3, 0, 3, 5) for place in (1, 2)]  # in no order, one row twice
+        row_N, word_N = np.array(spans).T
+        start_N = together.firsts_BW[row_N, word_N]
+        found = scores.score_phrases(SpanBatch(row_N, word_N, start_N, together.firsts_BW[row_N, word_N + 1]))
+        for row, batch in enumerate(batches):
+            alone = engine.backend.score(batch)
+            words = int(batch.words_B[0])
+            np.testing.assert_array_equal(scores.edits_BWE[row, :words], alone.edits_BWE[0, :words])
+            if len(at := np.flatnonzero(row_N == row)):
+                here = SpanBatch(np.zeros_like(at), word_N[at], start_N[at], batch.firsts_BW[0, word_N[at] + 1])
+                own = alone.score_phrases(here)
+                np.testing.assert_array_equal(found[at][np.isfinite(found[at])], own.ravel())
 
 
 def test_the_fast_product_of_bytes_is_taken_only_where_it_gives_the_same_scores(

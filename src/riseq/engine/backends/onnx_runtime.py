@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from riseq.engine.backends import ScoreArray, read_edits
 from riseq.extras import import_onnxruntime
-from riseq.model.copies import CopyBatch
 from riseq.model.differences import read_graph
 from riseq.model.folder import LAYOUT, ExportedModel, load_exported
 from riseq.model.inputs import Batch, SpanBatch
 from riseq.types import Device, InputError
 
-FLOAT_BATCH_PIECES = 2_048
+BATCH_PIECES = 2_048
 GPU_BATCH_PIECES = 65_536
 SPIN_US = "200"
 """How long a thread of the encoder's pool waits for work before it sleeps; an older onnxruntime passes over it."""
@@ -30,6 +29,8 @@ SLOWER = {"int8": ["SkipLayerNormFusion"]}
 
 Rounding differs a little, and with it an int8 graph's scales; the saved outputs of the other precisions are with it.
 """
+COPIED = ("first", "last", "room")
+"""The phrase graph's inputs of the words that can be copied."""
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 _PRODUCT = (
     b'\x08\t:>\n\x18\n\x01a\n\x01b\x12\x01c"\rMatMulInteger\x12\x01gZ\t\n\x01a\x12\x04\n\x02\x08\x02Z\t\n\x01b\x12\x04\n\x02\x08\x03'
@@ -39,36 +40,53 @@ _PRODUCT = (
 
 
 @dataclass(frozen=True, slots=True)
-class OnnxScores:
-    """A batch's edit scores, and the tensors that the phrase graph takes."""
+class Reading:
+    """What the encoder made of rows that it read together, for the phrase graph."""
 
-    edits_BWE: ScoreArray
-    states_BLD: ScoreArray
-    pieces_BLD: ScoreArray
-    mask_BL: NDArray[np.bool_]
-    copies: CopyBatch | None
+    feeds: Mapping[str, NDArray[Any]]
+    """Its inputs of each row, by name."""
     phraser: Any
     span_pieces: int
 
-    def score_phrases(self, spans: SpanBatch) -> ScoreArray:
-        """Return the log-probabilities [N, P] of all phrases at each span."""
+    def score_phrases(self, spans: SpanBatch) -> list[ScoreArray]:
+        """Return the phrases' log-probabilities at each span: the vocabulary's, then those of copying, if there are."""
         # Rows without a span stay out: the graph makes keys and values of every row it is given.
         rows, row_N = np.unique(spans.row_N, return_inverse=True)
-        given = slice(None) if len(rows) == len(self.mask_BL) else rows
+        count, pieces = self.feeds["mask"].shape
+        given = slice(None) if len(rows) == count else rows
         length_N = np.minimum(spans.end_N - spans.start_N, self.span_pieces)
         places_NS = spans.start_N[:, None] + np.arange(length_N.max())[None, :]
-        feeds = {
-            "states": self.states_BLD[given],
-            "pieces": self.pieces_BLD[given],
-            "mask": self.mask_BL[given],
-            "rows": row_N.astype(np.int64),
-            "places": np.minimum(places_NS, self.mask_BL.shape[1] - 1),
-            "lengths": length_N,
-        }
-        if (words := self.copies) is not None:
-            feeds |= {"first": words.first_BC[given], "last": words.last_BC[given], "room": words.room_BC[given]}
+        feeds = {name: rows_of[given] for name, rows_of in self.feeds.items()}
+        feeds |= {"rows": row_N.astype(np.int64), "places": np.minimum(places_NS, pieces - 1), "lengths": length_N}
         scores: list[ScoreArray] = self.phraser.run(None, feeds)
-        return scores[0] if len(scores) == 1 else np.concatenate(scores, axis=1)
+        return scores
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxScores:
+    """A batch's edit scores, and what phrases are scored from: one reading of all rows, or one of each."""
+
+    edits_BWE: ScoreArray
+    readings: Sequence[Reading]
+
+    def score_phrases(self, spans: SpanBatch) -> ScoreArray:
+        """Return the log-probabilities [N, P] of all phrases at each span."""
+        if len(self.readings) == 1:
+            return np.concatenate(self.readings[0].score_phrases(spans), axis=1)
+        places = [np.flatnonzero(spans.row_N == row) for row in range(len(self.readings))]
+        found = [
+            reading.score_phrases(SpanBatch(np.zeros_like(at), spans.word_N[at], spans.start_N[at], spans.end_N[at]))
+            for reading, at in zip(self.readings, places, strict=True)
+            if len(at)
+        ]
+        stacked = np.concatenate([_stack(parts) for parts in zip(*found, strict=True)], axis=1)
+        return stacked[np.argsort(np.concatenate(places))]
+
+
+def _stack(arrays: Sequence[ScoreArray]) -> ScoreArray:
+    """Return arrays one below the other: a row with fewer words has fewer spans to copy, and others are impossible."""
+    width = max(array.shape[1] for array in arrays)
+    return np.concatenate([np.pad(one, ((0, 0), (0, width - one.shape[1])), constant_values=-np.inf) for one in arrays])
 
 
 class OnnxBackend:
@@ -83,9 +101,7 @@ class OnnxBackend:
         """
         self.max_pieces, self.precision = exported.max_pieces, exported.precision
         self.threads = threads or count_cores()
-        # An int8 graph scales a tensor by the largest value in it, so neighbours in a batch would change each other's
-        # scores: there each row is read alone, and a question has one answer whatever stands beside it.
-        self.batch_pieces = 1 if exported.precision == "int8" else FLOAT_BATCH_PIECES
+        self.batch_pieces = BATCH_PIECES
         providers = pick_providers(exported.precision, import_onnxruntime().get_available_providers(), device)
         self.workers = self.threads if exported.precision == "int8" else 1
         self._single: OnnxBackend | None = None
@@ -96,8 +112,8 @@ class OnnxBackend:
         self._encoder = _open(folder / LAYOUT.encoder, threads, providers, slower)
         if CUDA in self._encoder.get_providers():
             self.batch_pieces = GPU_BATCH_PIECES
-        # Both pools have the same cores: if each waited for work by spinning, a question would take twice the time.
-        self._phraser = _open(folder / LAYOUT.phraser, threads, providers, slower, spin=False)
+        # One thread: its work is so little that a second one costs a question more than it saves.
+        self._phraser = _open(folder / LAYOUT.phraser, 1, providers, slower)
         self._takes = {node.name for node in self._encoder.get_inputs()}
         phrases = self._phraser.get_outputs()[0].shape[-1]
         if phrases != len(exported.phrases):
@@ -116,12 +132,24 @@ class OnnxBackend:
 
     def score(self, batch: Batch) -> OnnxScores:
         """Return the scores of ``batch``."""
-        mask, firsts, condition = batch.mask_BL, batch.firsts_BW[:, :-1], batch.condition_B
-        feeds = {"ids": batch.ids_BL, "types": batch.types_BL, "mask": mask, "firsts": firsts, "condition": condition}
-        taken = {name: feed for name, feed in feeds.items() if name in self._takes}
+        # An int8 graph scales a tensor by the largest value in it, so neighbours in a batch would change each other's
+        # scores: there each row is read alone, and a question has one answer whatever stands beside it.
+        if self.precision != "int8" or len(batch.lengths_B) == 1:
+            edits, reading = self._read(_list_inputs(batch))
+            return OnnxScores(read_edits(edits, batch), [reading])
+        found, readings = zip(*map(self._read, _split_rows(batch)), strict=True)
+        edits_BWPE = np.zeros((len(found), batch.firsts_BW.shape[1] - 1, *found[0].shape[2:]), dtype=np.float32)
+        for row, edits in enumerate(found):
+            edits_BWPE[row, : edits.shape[1]] = edits[0]
+        return OnnxScores(read_edits(edits_BWPE, batch), readings)
+
+    def _read(self, inputs: Mapping[str, NDArray[Any]]) -> tuple[ScoreArray, Reading]:
+        """Return the encoder's scores of edits, and what it read."""
+        taken = {name: inputs[name] for name in self._takes}
         edits, states, pieces = self._encoder.run(["edits", "states", "pieces"], taken)
-        phraser = batch.copies, self._phraser, self._span_pieces
-        return OnnxScores(read_edits(edits, batch), states, pieces, mask, *phraser)
+        copied = {name: inputs[name] for name in COPIED if name in inputs}
+        feeds = {"states": states, "pieces": pieces, "mask": inputs["mask"], **copied}
+        return edits, Reading(feeds, self._phraser, self._span_pieces)
 
     def single_threaded(self) -> OnnxBackend:
         """Return the same model on one thread, opened when first asked for: its weights are in memory once more.
@@ -132,6 +160,26 @@ class OnnxBackend:
             if self._single is None:
                 self._single = _reopen(self._reopen[0], 1, self._reopen[2])
             return self._single
+
+
+def _list_inputs(batch: Batch) -> dict[str, NDArray[Any]]:
+    """Return the graphs' inputs of a batch, by name."""
+    inputs: dict[str, NDArray[Any]] = {"ids": batch.ids_BL, "types": batch.types_BL, "mask": batch.mask_BL}
+    inputs |= {"firsts": batch.firsts_BW[:, :-1], "condition": batch.condition_B}
+    if (words := batch.copies) is not None:
+        inputs |= dict(zip(COPIED, (words.first_BC, words.last_BC, words.room_BC), strict=True))
+    return inputs
+
+
+def _split_rows(batch: Batch) -> Iterator[dict[str, NDArray[Any]]]:
+    """Yield the graphs' inputs of each row of a batch, without its padding."""
+    inputs = _list_inputs(batch)
+    widths_B = dict.fromkeys(("ids", "types", "mask"), batch.lengths_B) | {"firsts": batch.words_B}
+    if batch.copies is not None:
+        widths_B |= dict.fromkeys(COPIED, batch.copies.copyable.words.lengths)
+    for row in range(len(batch.lengths_B)):
+        own = {name: inputs[name][row : row + 1, : widths[row]] for name, widths in widths_B.items()}
+        yield own | {"condition": inputs["condition"][row : row + 1]}
 
 
 def count_cores() -> int:
@@ -175,13 +223,13 @@ def pick_providers(precision: str, available: Sequence[str], device: Device | No
     return [CUDA, CPU] if precision == "float32" and CUDA in available else [CPU]
 
 
-def _open(path: Path, threads: int | None, providers: list[str], slower: list[str], spin: bool = True) -> Any:
+def _open(path: Path, threads: int | None, providers: list[str], slower: list[str]) -> Any:
     onnxruntime = import_onnxruntime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads or 0
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    options.add_session_config_entry("session.intra_op.allow_spinning", "1" if spin else "0")
+    options.add_session_config_entry("session.intra_op.allow_spinning", "1")
     # Long enough for the gaps inside a pass; longer, and waiting takes the cores from whatever else runs. On two busy
     # cores a pass of 48 pieces took half the processor time that it takes with onnxruntime's own limit.
     options.add_session_config_entry("session.intra_op.spin_duration_us", SPIN_US)
