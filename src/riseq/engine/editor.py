@@ -317,7 +317,9 @@ class Editor:
         if len(first) >= MANY and isinstance(backend, ParallelBackend) and backend.workers > 1:
             single, size = backend.single_threaded(), min(PART, math.ceil(len(first) / (4 * backend.workers)))
             parts = (window[start : start + size] for window in windows for start in range(0, len(window), size))
-            made = run_side_by_side((partial(finish, work(part, single)) for part in parts), backend.workers)
+            made: Iterator[list[_Made]] = run_side_by_side(
+                (partial(finish, work(part, single)) for part in parts), backend.workers
+            )
         else:
             at_once = backend.in_flight if isinstance(backend, QueuedBackend) else 1
             made = run_in_turns((work(window, backend) for window in windows), at_once)
