@@ -11,8 +11,8 @@ from riseq.types import InputError, Simplification
 Simplified = tuple[Record, Simplification]
 """A row with what a system made of it."""
 LARGEST_CHUNK = 4_096
-SHORT, LONG = 0.25, 1.0
-"""How many seconds of work a chunk should be: enough for a system to sort it by length, and soon done."""
+SHORT, LONG = 1.0, 4.0
+"""How many seconds of work a chunk should be: so many that cores hardly wait at its end, and soon done."""
 
 
 def simplify_rows(
