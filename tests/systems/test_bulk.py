@@ -55,7 +55,7 @@ def test_a_question_the_system_refuses_is_a_bad_row_and_the_others_are_not() -> 
     assert [one[1].text for one in got if isinstance(one, tuple)] == list("abcde")
 
 
-@pytest.mark.parametrize(("work", "largest"), [(1e-6, LARGEST_CHUNK), (0.02, 32), (3.0, 1)])
+@pytest.mark.parametrize(("work", "largest"), [(1e-6, LARGEST_CHUNK), (0.02, 64), (5.0, 1)])
 def test_a_chunk_is_about_as_long_as_people_wait(work: float, largest: int) -> None:
     system = Clocked(work)
     list(simplify_rows(system, make_records(*["a"] * 10_000), "f", lambda: system.now))
