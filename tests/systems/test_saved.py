@@ -161,6 +161,24 @@ def test_outputs_in_the_archive_are_found_by_the_same_names(tmp_path: Path) -> N
         store.read("mine", "cast19/test.qonly")
 
 
+def test_a_system_may_have_an_archive_of_its_own(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for name in ("rule", "mine"):
+        store.write_manifest(Manifest(name, name, "rule", sets={"cast19/test.qonly": SetFacts(1, "riseq predict")}))
+        store.write(name, "cast19/test.qonly", {"31_2": ["Why?"]})
+    shared = store.archive()
+    before = shared.read_bytes()
+    store.write("mine", "cast19/test.qonly", {"31_2": ["How?"]})
+    own = store.archive("mine")
+    assert own == tmp_path / "mine" / shared.name
+    assert shared.read_bytes() == before, "the others' bytes stay"
+    assert store.read("mine", "cast19/test.qonly") == {"31_2": ("How?",)}, "its own goes before the store's"
+    assert store.read("rule", "cast19/test.qonly") == {"31_2": ("Why?",)}
+    store.archive()
+    assert not own.exists()
+    assert store.read("mine", "cast19/test.qonly") == {"31_2": ("How?",)}
+
+
 def test_the_same_outputs_are_the_same_bytes(tmp_path: Path) -> None:
     rows = {str(k): ["Why?"] for k in range(50)}
     first = Store(tmp_path / "a").write("x", "s/t", rows).read_bytes()

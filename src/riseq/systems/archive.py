@@ -1,7 +1,9 @@
 """Files of many systems' outputs in one archive: they say much the same, and packed together take a tenth of the space.
 
 What is in the archive of a folder is read by the names it would have there: ``store/rule/cast19.test.qonly.jsonl`` is
-``rule/cast19.test.qonly.jsonl`` in ``store/outputs.tar.xz``. A file that is there goes before the archive's.
+``rule/cast19.test.qonly.jsonl`` in ``store/outputs.tar.xz``. A system whose outputs change more often than the others'
+may have an archive of its own in its folder, with the same names. A file that is there goes before an archive's, and the
+system's own archive before the store's.
 """
 
 import io
@@ -19,14 +21,22 @@ ARCHIVE = "outputs.tar.xz"
 
 
 def is_archived(path: Path) -> bool:
-    """Return whether the archive of the store that ``path`` would lie in has it."""
-    archive = path.parent.parent / ARCHIVE
-    return archive.is_file() and _name(path) in read_archive(archive)
+    """Return whether an archive of the store that ``path`` would lie in has it."""
+    return _find_archive(path) is not None
 
 
 def open_archived(path: Path) -> BinaryIO:
-    """Return the content of ``path``, which lies in the archive of its store."""
-    return io.BytesIO(read_archive(path.parent.parent / ARCHIVE)[_name(path)])
+    """Return the content of ``path``, which lies in an archive of its store."""
+    archive = _find_archive(path)
+    if archive is None:
+        raise FileNotFoundError(path)
+    return io.BytesIO(read_archive(archive)[_name(path)])
+
+
+def _find_archive(path: Path) -> Path | None:
+    """Return the archive that has ``path``: the system's own, or the store's."""
+    archives = (folder / ARCHIVE for folder in (path.parent, path.parent.parent))
+    return next((one for one in archives if one.is_file() and _name(path) in read_archive(one)), None)
 
 
 def read_archive(archive: Path) -> Mapping[str, bytes]:
@@ -52,7 +62,7 @@ def _name(path: Path) -> str:
     return f"{path.parent.name}/{path.name}"
 
 
-@lru_cache(1)
+@lru_cache(4)
 def _read(archive: Path, changed: int) -> dict[str, bytes]:  # noqa: ARG001 - a key of the cache
     """Return the contents of an archive; ``changed`` is when it was, so that a new one is read anew."""
     try:

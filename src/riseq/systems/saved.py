@@ -187,11 +187,17 @@ class Store:
         path.with_suffix("").unlink(missing_ok=True)  # the same set, not packed
         return path
 
-    def archive(self) -> Path:
-        """Move all outputs into the store's archive, over those it has, and return it; those of unknown systems go."""
-        archive, loose = self.folder / ARCHIVE, []
+    def archive(self, system: str | None = None) -> Path:
+        """Move all outputs into the store's archive, over those it has, and return it; those of unknown systems go.
+
+        Those of one ``system`` go into an archive of its own, which the store's takes in when all are moved.
+        """
+        archive, loose = self.folder / (system or "") / ARCHIVE, []
         contents = dict(read_archive(archive)) if archive.is_file() else {}
-        for name in self.names():
+        for name in self.names() if system is None else [system]:
+            if system is None and (own := self.folder / name / ARCHIVE).is_file():
+                contents |= read_archive(own)
+                loose.append(own)
             for path in sorted(path for end in SUFFIXES for path in (self.folder / name).glob(f"*{end}")):
                 with open_source(path) as file:
                     contents[f"{name}/{path.name.removesuffix('.gz')}"] = file.read()
