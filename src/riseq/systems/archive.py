@@ -2,7 +2,7 @@
 
 What is in the archive of a folder is read by the names it would have there: ``store/rule/cast19.test.qonly.jsonl`` is
 ``rule/cast19.test.qonly.jsonl`` in ``store/outputs.tar.xz``. A system whose outputs change more often than the others'
-may have an archive of its own in its folder, with the same names. A file that is there goes before an archive's, and the
+may have an archive of its own in its folder, with the same names. A file that is there goes before any archive's, a
 system's own archive before the store's.
 """
 
