@@ -45,9 +45,11 @@ def test_cards_get_the_scores_of_saved_outputs_and_keep_their_text(
         assert card.text == "# Ours\n\nText.\n"
         assert card.data.model_name == "riseq-default"
         assert {TEST, UNSEEN} <= {one.dataset_name for one in card.data.eval_results}
-    # Saved outputs know their model by its fingerprint, in which metadata do not count; its text does.
+    # Saved outputs know their model by its fingerprint, in which its card does not count.
     assert digest(model) == before
     (model / "README.md").write_text("# Theirs\n", encoding="utf-8")
+    assert digest(model) == before
+    (model / "phrases.txt").write_text("it\n", encoding="utf-8")
     assert digest(model) != before
 
 
