@@ -120,6 +120,7 @@ def test_everyday_answers_are_judged_where_they_are_saved(board: Scoreboard, tmp
     (board.store.folder / EVERYDAY).write_text(json.dumps(saved), encoding="utf-8")
     text = build_results(board, tmp_path)
     assert "(`data/everyday/suite.jsonl`, 2): `default` 100.0 50.0 50.0 50.0, `large` 100.0 50.0 50.0 50.0\n" in text
+    assert "- cases once held out, by which `default`'s last step was chosen too (`data/everyday/held_out.jsonl`" in text
     assert "(`data/everyday/held_out.jsonl`, 2): `default` 100.0 50.0 50.0 50.0\n" in text
     assert "everyday" not in build_results(board)
 

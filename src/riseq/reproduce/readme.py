@@ -25,7 +25,10 @@ _FORMS: tuple[tuple[str, FirstTurns], ...] = ((TEST, "kept"), (UNSEEN, "kept"), 
 
 EVERYDAY = "everyday.json"
 """Beside the systems' folders: the answers of models to everyday cases (``benchmarks/judge_everyday.py --save``)."""
-_CASES = {"suite": "the suite, by which models and rules were chosen", "held_out": "held-out cases"}
+_CASES = {
+    "suite": "the suite, by which models and rules were chosen",
+    "held_out": "cases once held out, by which `default`'s last step was chosen too",
+}
 _PARTS = ("kept", "clean", "right", "exact")
 ABLATIONS = {"-DPS": "epsilon-greedy draws", "-MLD": "maximum likelihood"}
 
