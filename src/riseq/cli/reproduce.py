@@ -21,7 +21,7 @@ def reproduce(
     runs: Annotated[Path, option("--runs FOLDER", "With --speed: where trained models are.")] = Path("runs"),
     recipes: Annotated[Path | None, option("--recipes FOLDER", "With --retrain.")] = None,
     change: Annotated[list[str] | None, option("--set NAME=VALUE", "Over all recipes; SYSTEM:NAME=VALUE: one.")] = None,
-    cards: Annotated[bool, option("--cards", "Also refresh the metadata of the shipped models' cards.")] = False,
+    cards: Annotated[bool, option("--cards", "Also refresh metadata and scores of the shipped models' cards.")] = False,
     readme: Annotated[Path | None, option("--readme FILE", "Also write the results into this README.")] = None,
     limit: LimitOption = None,
 ) -> None:
@@ -36,7 +36,8 @@ def reproduce(
     the committed report (recipes/ship.yaml). What was stopped continues.
 
     [bold]--cards[/] writes the scores, data and licence of models/default and models/large
-    into the metadata of their cards, which the Hugging Face hub reads; [bold]--readme[/] the
+    into the metadata of their cards, which the Hugging Face hub reads, and the scores
+    into the tables of their text; [bold]--readme[/] the
     table of results and what follows from it into README.md, between two comments.
 
     \b

@@ -97,7 +97,7 @@ def _count_safetensors(path: Path) -> int:
 
 
 def _read_log(path: Path, kept: int | None) -> tuple[float | None, float | None, int | None]:
-    """Return the hours of all epochs, the mean share of words edited in the epoch ``kept``, and the steps up to its end.
+    """Return the hours of all epochs, and of the epoch ``kept`` the mean share of words edited and its last step.
 
     Where it is not known which epoch was kept, it is the last.
     """
