@@ -10,8 +10,10 @@ import pytest
 
 from riseq.cli import main
 from riseq.data.dataset import load_dataset
+from riseq.reproduce.blocks import END
+from riseq.reproduce.everyday import SAVED_ANSWERS as EVERYDAY
 from riseq.reproduce.plan import ANSWERS, GROUNDED_SETS, PREDICTIONS, UNSEEN
-from riseq.reproduce.readme import BEGIN, END, EVERYDAY, GROUNDED, build_results, write_readme
+from riseq.reproduce.readme import BEGIN, GROUNDED, build_results, write_readme
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.systems.saved import Store
 from riseq.types import InputError

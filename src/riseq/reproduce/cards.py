@@ -8,14 +8,13 @@ from riseq.engine.simplifier import Simplifier
 from riseq.files import write_text
 from riseq.metrics.scores import METRICS
 from riseq.model.folder import LAYOUT
+from riseq.reproduce.blocks import find_root, replace_blocks
+from riseq.reproduce.everyday import SHARES_BEGIN, build_card
 from riseq.reproduce.facts import read_config
-from riseq.reproduce.plan import GROUNDED_SETS, SAVED_SETS, TEST_SETS, split_form
+from riseq.reproduce.plan import GROUNDED_SETS, SAVED_SETS, SHIPPED, TEST_SETS, split_form
 from riseq.reproduce.score_tables import TITLES
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.terminal.results import score_digits
-
-_SAVED_AS = {"default": "rise-small", "large": "rise-large"}
-"""The shipped models, and the names of their saved outputs."""
 
 
 def refresh_cards(board: Scoreboard, models: Mapping[str, Path]) -> list[Path]:
@@ -23,24 +22,29 @@ def refresh_cards(board: Scoreboard, models: Mapping[str, Path]) -> list[Path]:
 
     A model in a package of its own has a second card, that of the package, which has the table and no metadata.
     """
-    cards = []
+    cards: list[Path] = []
     for name, folder in models.items():
         scores = {}
         for dataset in TEST_SETS:
-            found = board.scores(_SAVED_AS[name], dataset)
+            found = board.scores(SHIPPED[name], dataset)
             if found is not None:
                 scores[dataset] = {metric: found.score(metric) for metric in METRICS}
         card = folder / LAYOUT.card
         text = Simplifier.load(folder).write_card(f"riseq-{name}", scores, refresh=True)
         trained = read_config(folder).get("scores", {})
-        write_text(card, replace_scores(board, _SAVED_AS[name], text, trained))
-        cards.append(card)
+        texts = {card: text}
         page = folder.parent.parent / LAYOUT.card
         if (folder.parent / "__init__.py").is_file() and page.is_file():
-            text = page.read_text(encoding="utf-8")
-            write_text(page, replace_scores(board, _SAVED_AS[name], text, trained))
-            cards.append(page)
+            texts[page] = page.read_text(encoding="utf-8")
+        for path, text in texts.items():
+            write_text(path, replace_everyday(board, name, replace_scores(board, SHIPPED[name], text, trained), path))
+        cards += texts
     return cards
+
+
+def replace_everyday(board: Scoreboard, name: str, text: str, path: Path) -> str:
+    """Return the text of the card ``path`` with the table of everyday cases of the model ``name``, if it has one."""
+    return replace_blocks(text, {SHARES_BEGIN: lambda: build_card(board.store.folder, find_root(path), name)})
 
 
 def replace_scores(
