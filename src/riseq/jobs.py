@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
@@ -23,7 +22,7 @@ class OtherSettings(InputError):
 
 
 _FIRST = "riseq"
-_CARD, _METADATA = "README.md", re.compile(rb"\A---\r?\n.*?^---\r?\n", re.DOTALL | re.MULTILINE)
+_CARD = "README.md"
 _ROW = "row"
 
 
@@ -135,17 +134,17 @@ def check_same(what: str, before: Mapping[str, object], now: Mapping[str, object
 
 
 def digest(path: Path) -> str | None:
-    """Return a fingerprint of what is in a file, or in a folder; None where there is neither."""
-    files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file())
+    """Return a fingerprint of what is in a file, or in a folder; None where there is neither.
+
+    A folder's card (README.md) does not count: it tells of a model, and its scores change without the model.
+    """
+    files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file() and one.name != _CARD)
     if not files:
         return None
     total = hashlib.sha256()
     for one in files:
         with one.open("rb") as file:
-            # The metadata of a model's card are made from the rest, and change nothing that is computed.
-            bare = _METADATA.sub(b"", file.read()) if one.name == _CARD else None
-            found = hashlib.file_digest(file, "sha256") if bare is None else hashlib.sha256(bare)
-            content = found.hexdigest()
+            content = hashlib.file_digest(file, "sha256").hexdigest()
         total.update(f"{one.relative_to(path)}:{content}\n".encode(errors="surrogateescape"))
     return total.hexdigest()[:16]
 

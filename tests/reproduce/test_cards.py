@@ -9,9 +9,11 @@ import pytest
 
 from riseq.cli import main
 from riseq.data.dataset import load_dataset
+from riseq.hub import find_shipped
 from riseq.jobs import digest
-from riseq.reproduce.cards import replace_scores
-from riseq.reproduce.plan import PREDICTIONS
+from riseq.reproduce.cards import refresh_cards, replace_scores
+from riseq.reproduce.facts import read_config
+from riseq.reproduce.plan import PREDICTIONS, split_form
 from riseq.reproduce.score_tables import TITLES
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.systems.saved import Store
@@ -45,9 +47,11 @@ def test_cards_get_the_scores_of_saved_outputs_and_keep_their_text(
         assert card.text == "# Ours\n\nText.\n"
         assert card.data.model_name == "riseq-default"
         assert {TEST, UNSEEN} <= {one.dataset_name for one in card.data.eval_results}
-    # Saved outputs know their model by its fingerprint, in which metadata do not count; its text does.
+    # Saved outputs know their model by its fingerprint, in which its card does not count.
     assert digest(model) == before
     (model / "README.md").write_text("# Theirs\n", encoding="utf-8")
+    assert digest(model) == before
+    (model / "phrases.txt").write_text("it\n", encoding="utf-8")
     assert digest(model) != before
 
 
@@ -59,18 +63,48 @@ def test_the_table_of_a_card_gets_the_scores_of_saved_outputs_alone(model: Path)
         f"| `{DEV}`, by the training code | the benchmark's way | 1.0 2.0 |\n"
     )
     board = Scoreboard(Store(Path("benchmarks/predictions")))
-    made = replace_scores(board, "rule", rows.format("0.0", "0.0 1.0"))
+    made = replace_scores(board, "rule", rows.format("0.0", "0.0 1.0"), {})
     scores = [board.scores("rule", dataset) for dataset in (TEST, UNSEEN)]
     texts = [" ".join(f"{one.score(m):{score_digits(m)}}" for m in TITLES) for one in scores if one]
     assert made == rows.format(*texts)
+
+
+def test_rows_by_the_training_code_get_the_scores_of_the_config(model: Path) -> None:
+    row = f"| `{DEV}`, by the training code in float32 | {{}} | {{}} |\n"
+    ways = ("the benchmark's way", "grounded")
+    card = "".join(row.format(way, "1.0 2.0") for way in ways)
+    scores = {metric: float(number) for number, metric in enumerate(TITLES, 70)}
+    board = Scoreboard(Store(Path("benchmarks/predictions")))
+    made = replace_scores(board, "rule", card, {DEV: scores, f"{DEV}+grounded": dict.fromkeys(scores, 7.0)})
+    texts = "70.0 71.0 72.0 73.0 74.0 75.000", "7.0 7.0 7.0 7.0 7.0 7.000"
+    assert made == "".join(row.format(*pair) for pair in zip(ways, texts, strict=True))
+
+
+def test_a_model_in_a_package_has_the_packages_card_too(model: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "large" / "riseq_large" / "large"
+    shutil.copytree(model, folder)
+    (folder.parent / "__init__.py").touch()
+    page = folder.parent.parent / "README.md"
+    page.write_text(f"# Large\n\n| `{TEST}` | the benchmark's way | 0.0 |\n", encoding="utf-8")
+    board = Scoreboard(Store(Path("benchmarks/predictions")))
+    assert refresh_cards(board, {"default": folder}) == [folder / "README.md", page]
+    found = board.scores("rise-small", TEST)
+    assert found is not None
+    row = f"# Large\n\n| `{TEST}` | the benchmark's way | {found.score('bleu1'):.1f} "
+    assert page.read_text(encoding="utf-8").startswith(row)
 
 
 def test_the_committed_cards_have_the_scores_of_the_predictions(data_dir: Path, root: Path) -> None:
     board = Scoreboard(Store(root / PREDICTIONS), load=lambda name: load_dataset(name, root=data_dir))
     for name, system in (("default", "rise-small"), ("large", "rise-large")):
         text = (root / "models" / name / "README.md").read_text(encoding="utf-8")
-        assert text.count("| the benchmark's way |") >= 3
-        assert replace_scores(board, system, text) == text, "make it again with: riseq reproduce --cards"
+        assert text.count("| the benchmark's way |") == 5
+        config = read_config(find_shipped()[name])
+        for dataset in config["scores"]:
+            assert f"| `{split_form(dataset)[0]}`, by the training code" in text
+        again = "make it again with: riseq reproduce --cards"
+        assert replace_scores(board, system, text, config["scores"]) == text, again
+        assert f"- {config['parameters'] / 1e6:.0f}M parameters: " in text
 
 
 def test_cards_are_not_made_from_a_part(model: Path, capsys: pytest.CaptureFixture[str]) -> None:

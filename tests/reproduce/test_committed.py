@@ -10,6 +10,7 @@ import pytest
 from riseq.data.dataset import load_dataset
 from riseq.reproduce.document import render_markdown
 from riseq.reproduce.plan import GROUNDED_SETS, PREDICTIONS, SAVED_SETS, SETS, TEST, UNSEEN
+from riseq.reproduce.predict import PredictionJob
 from riseq.reproduce.report import build_report
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.systems.archive import ARCHIVE, read_archive
@@ -44,6 +45,15 @@ def test_manifests_tell_of_the_files_beside_them(store: Store, root: Path) -> No
         assert there == set(manifest.sets)
         text = (store.folder / name / "manifest.json").read_text(encoding="utf-8")
         assert not any(start in text for start in ('"/', " /", "=/")), "a path of one machine"
+
+
+@pytest.mark.parametrize(("name", "model"), [("rise-large", "large")])
+def test_outputs_are_of_the_model_that_ships(store: Store, data_dir: Path, name: str, model: str) -> None:
+    manifest = store.read_manifest(name)
+    assert manifest is not None
+    for dataset, facts in manifest.sets.items():
+        job = PredictionJob(name, "rise", facts.command, Path(model), first_turns=facts.first_turns)
+        assert job.fingerprint(dataset) == facts.fingerprint, f"make them again with: {facts.command}"
 
 
 def test_every_example_has_an_output(store: Store, data_dir: Path) -> None:

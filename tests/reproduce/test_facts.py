@@ -32,13 +32,15 @@ LOG = """step,epoch,loss,reward,edited,states_per_s,sampling_share,elapsed
 """
 
 
-def test_hours_are_of_all_epochs_and_edits_of_the_last(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kept", "edited", "steps"), [(None, 0.2, 80), (2, 0.2, 80), (1, 0.45, 40)])
+def test_hours_are_of_all_epochs_and_edits_and_steps_of_the_kept(
+    tmp_path: Path, kept: int | None, edited: float, steps: int
+) -> None:
     (tmp_path / "log.csv").write_text(LOG, encoding="utf-8")
     (tmp_path / "best").mkdir()
-    (tmp_path / "best" / "config.json").write_text(
-        json.dumps({"settings": {"seed": 4, "train": ["a/b"]}}), encoding="utf-8"
-    )
-    assert read_facts(tmp_path / "best") == ModelFacts(None, 4, ("a/b",), hours=0.5, edited=0.2, steps=80)
+    config = {"settings": {"seed": 4, "train": ["a/b"]}, **({} if kept is None else {"epoch": kept})}
+    (tmp_path / "best" / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    assert read_facts(tmp_path / "best") == ModelFacts(None, 4, ("a/b",), hours=0.5, edited=edited, steps=steps)
 
 
 def test_a_log_of_other_columns_tells_what_it_has(tmp_path: Path) -> None:

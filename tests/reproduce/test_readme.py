@@ -10,8 +10,10 @@ import pytest
 
 from riseq.cli import main
 from riseq.data.dataset import load_dataset
+from riseq.reproduce.blocks import END
+from riseq.reproduce.everyday import SAVED_ANSWERS as EVERYDAY
 from riseq.reproduce.plan import ANSWERS, GROUNDED_SETS, PREDICTIONS, UNSEEN
-from riseq.reproduce.readme import BEGIN, END, EVERYDAY, GROUNDED, build_results, write_readme
+from riseq.reproduce.readme import BEGIN, GROUNDED, build_results, write_readme
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.systems.saved import Store
 from riseq.types import InputError
@@ -120,6 +122,7 @@ def test_everyday_answers_are_judged_where_they_are_saved(board: Scoreboard, tmp
     (board.store.folder / EVERYDAY).write_text(json.dumps(saved), encoding="utf-8")
     text = build_results(board, tmp_path)
     assert "(`data/everyday/suite.jsonl`, 2): `default` 100.0 50.0 50.0 50.0, `large` 100.0 50.0 50.0 50.0\n" in text
+    assert "- cases once held out, by which `default`'s last step was chosen too (`data/everyday/held" in text
     assert "(`data/everyday/held_out.jsonl`, 2): `default` 100.0 50.0 50.0 50.0\n" in text
     assert "everyday" not in build_results(board)
 
@@ -130,7 +133,8 @@ def test_parameters_are_counted_whole_wherever_they_are_told(root: Path) -> None
     millions = round((manifest.parameters or 0) / 1e6)
     text = (root / "README.md").read_text(encoding="utf-8")
     assert f"The included model has {millions} million parameters" in text
-    for page in (root / "README.md", root / "docs" / "training.md", *sorted((root / "recipes").glob("*.yaml"))):
+    cards = (root / "models").glob("*/README.md")
+    for page in (root / "README.md", root / "docs" / "training.md", *cards, *(root / "recipes").glob("*.yaml")):
         assert not re.search(r"\b(33|110)( ?M\b| million)", page.read_text(encoding="utf-8")), (
             f"{page}: an encoder's size"
         )

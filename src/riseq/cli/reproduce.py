@@ -21,8 +21,10 @@ def reproduce(
     runs: Annotated[Path, option("--runs FOLDER", "With --speed: where trained models are.")] = Path("runs"),
     recipes: Annotated[Path | None, option("--recipes FOLDER", "With --retrain.")] = None,
     change: Annotated[list[str] | None, option("--set NAME=VALUE", "Over all recipes; SYSTEM:NAME=VALUE: one.")] = None,
-    cards: Annotated[bool, option("--cards", "Also refresh the metadata of the shipped models' cards.")] = False,
-    readme: Annotated[Path | None, option("--readme FILE", "Also write the results into this README.")] = None,
+    cards: Annotated[bool, option("--cards", "Also refresh metadata and scores of the shipped models' cards.")] = False,
+    readme: Annotated[
+        list[Path] | None, option("--readme FILE", "Also write results into this page; repeat it.")
+    ] = None,
     limit: LimitOption = None,
 ) -> None:
     """Make the paper's tables and figures, next to ours.
@@ -36,14 +38,15 @@ def reproduce(
     the committed report (recipes/ship.yaml). What was stopped continues.
 
     [bold]--cards[/] writes the scores, data and licence of models/default and models/large
-    into the metadata of their cards, which the Hugging Face hub reads; [bold]--readme[/] the
-    table of results and what follows from it into README.md, between two comments.
+    into the metadata of their cards, which the Hugging Face hub reads, and the scores
+    into the tables of their text; [bold]--readme[/] the
+    results into a page (README.md, docs/everyday.md), between two comments that it has.
 
     \b
     [bold]Examples[/]
       riseq reproduce --out report
       riseq reproduce --only table1 --only cases
-      riseq reproduce --compact docs --cards --readme README.md
+      riseq reproduce --compact docs --cards --readme README.md --readme docs/everyday.md
       riseq reproduce --speed --only speed
       riseq reproduce --retrain --out again --set device=cuda --set querysim:backbone=gpt2
     """
@@ -59,7 +62,7 @@ def reproduce(
     unknown = next((name for name in systems or [] if name not in names), None)
     if unknown is not None:
         raise InputError(f"no system of the report is called {unknown!r}; {suggest(unknown, names)}")
-    if (cards or readme is not None) and (limit or retrain):
+    if (cards or readme) and (limit or retrain):
         option_name = "--cards" if cards else "--readme"
         raise InputError(
             f"{option_name} goes with the committed predictions and all rows, not with --retrain or --limit"
@@ -87,8 +90,8 @@ def reproduce(
     if cards:
         for card in refresh_cards(board, find_shipped()):
             notify(f"wrote {card}")
-    if readme is not None:
-        notify(f"wrote {write_readme(board, readme)}")
+    for path in readme or []:
+        notify(f"wrote {write_readme(board, path)}")
     if not only:
         write_joined(board, out / "outputs")
     notify(f"wrote {page}")

@@ -49,15 +49,17 @@ class ModelFacts:
     trained_on: tuple[str, ...] = ()
     hours: float | None = None
     edited: float | None = None
-    """The share of words the sampled actions of the last epoch edit."""
+    """The share of words the sampled actions of the kept epoch edit."""
     steps: int | None = None
+    """The steps up to the end of the kept epoch; hours are the whole run's."""
 
 
 def read_facts(model: Path) -> ModelFacts:
     """Return the facts of the model in ``model``: a checkpoint's folder, a run's ``best``, or an exported model."""
     log = next((path for path in (model / "log.csv", model.parent / "log.csv") if path.is_file()), None)
-    hours, edited, steps = (None, None, None) if log is None else _read_log(log)
-    settings = _read_own(model).get("settings", {})
+    own = _read_own(model)
+    hours, edited, steps = (None, None, None) if log is None else _read_log(log, own.get("epoch"))
+    settings = own.get("settings", {})
     seed, sets = settings.get("seed"), settings.get("train", ())
     known = count_parameters(model), seed if isinstance(seed, int) else None, tuple(sets)
     return ModelFacts(*known, hours, edited, steps)
@@ -94,8 +96,11 @@ def _count_safetensors(path: Path) -> int:
     return sum(math.prod(tensor["shape"]) for key, tensor in header.items() if key != "__metadata__")
 
 
-def _read_log(path: Path) -> tuple[float | None, float | None, int | None]:
-    """Return the hours of all epochs, the mean share of words edited in the last one, and the steps."""
+def _read_log(path: Path, kept: int | None) -> tuple[float | None, float | None, int | None]:
+    """Return the hours of all epochs, and of the epoch ``kept`` the mean share of words edited and its last step.
+
+    Where it is not known which epoch was kept, it is the last.
+    """
     with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     seconds: dict[str, float] = {}
@@ -107,8 +112,10 @@ def _read_log(path: Path) -> tuple[float | None, float | None, int | None]:
         if row.get("edited"):
             edited.setdefault(epoch, []).append(float(row["edited"]))
     hours = sum(seconds.values()) / 3600 if seconds else None
-    steps = max((int(row["step"]) for row in rows if row.get("step")), default=None)
-    return hours, fmean(edited[max(edited, key=int)]) if edited else None, steps
+    until = [row for row in rows if kept is None or int(row.get("epoch") or "1") <= kept]
+    steps = max((int(row["step"]) for row in until if row.get("step")), default=None)
+    last = str(kept) if str(kept) in edited else max(edited, key=int, default="")
+    return hours, fmean(edited[last]) if last else None, steps
 
 
 def open_system(system: str, model: Path | None, max_passes: int, grounded: bool = False) -> System:

@@ -30,6 +30,8 @@ GROUNDED_SETS = (f"{UNSEEN}{GROUNDED_SUFFIX}",)
 """Sets whose outputs of RISE are also saved as people get them: dropping only what the dialogue has said."""
 
 SET_TITLES = {TEST: "CANARD", UNSEEN: "CAsT-19 (unseen)", DEV: "CANARD validation", ANSWERS: "CANARD with answers"}
+SHIPPED = {"default": "rise-small", "large": "rise-large"}
+"""The shipped models, and the names of their saved outputs."""
 PREDICTIONS = "benchmarks/predictions"
 RUNS = "runs"
 TAUGHT = "recipes/ship.yaml"

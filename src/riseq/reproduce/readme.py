@@ -1,47 +1,40 @@
-"""README's results, made from saved outputs: the part between two comments, which nobody writes by hand."""
+"""README's results and the tables of everyday cases, made from saved outputs between two comments of a page."""
 
+from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
 
-from riseq.files import write_text
-from riseq.metrics.behaviour import ALL, load_cases, measure_behaviour
 from riseq.metrics.first_turns import FirstTurns
-from riseq.model.folder import read_json
+from riseq.reproduce.blocks import find_root, write_blocks
+from riseq.reproduce.everyday import SHARES_BEGIN, WAYS_BEGIN, build_shares, build_ways, write_list
 from riseq.reproduce.plan import ANSWERS, GROUNDED_SETS, SET_TITLES, TEST, TEST_SETS, UNSEEN, PlannedSystem, read_paper
 from riseq.reproduce.score_tables import LEVEL, TITLES, compare, list_rivals
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.terminal.results import score_digits
-from riseq.types import InputError
 
 BEGIN = "<!-- made by riseq reproduce --readme README.md; do not edit -->"
-END = "<!-- end of what riseq reproduce makes -->"
 GROUNDED = "All rows of RISE are asked the benchmark's way. Grounded, as people get it, on CAsT-19"
 _SHIPPED = {
     "rise-small": ("**RISE, ours, `default`", "int8", "**"),
     "rise-large": ("RISE, ours, `large`", "4 bits", ""),
 }
 _FORMS: tuple[tuple[str, FirstTurns], ...] = ((TEST, "kept"), (UNSEEN, "kept"), (UNSEEN, "asked"))
-
-
-EVERYDAY = "everyday.json"
-"""Beside the systems' folders: the answers of models to everyday cases (``benchmarks/judge_everyday.py --save``)."""
-_CASES = {"suite": "the suite, by which models and rules were chosen", "held_out": "held-out cases"}
-_PARTS = ("kept", "clean", "right", "exact")
 ABLATIONS = {"-DPS": "epsilon-greedy draws", "-MLD": "maximum likelihood"}
 
 
 def write_readme(board: Scoreboard, path: Path) -> Path:
-    """Write the results into the file ``path``, between its two comments, and return it; the rest stays."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    head, begin, rest = text.partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not begin or not end:
-        raise InputError(f"{path}: has no place for the results, expected the lines {BEGIN!r} and {END!r}")
-    write_text(path, f"{head}{BEGIN}\n{build_results(board, path.parent)}{END}{tail}")
-    return path
+    """Write the results into the page ``path``, wherever it has the comments for them, and return it."""
+    return write_blocks(path, list_builders(board, path))
+
+
+def list_builders(board: Scoreboard, path: Path) -> dict[str, Callable[[], str]]:
+    """Return what builds each part of the page ``path``, by the comment that it begins with."""
+    root = find_root(path)
+    return {
+        BEGIN: lambda: build_results(board, root),
+        SHARES_BEGIN: lambda: build_shares(board.store.folder, root),
+        WAYS_BEGIN: lambda: build_ways(board),
+    }
 
 
 def build_results(board: Scoreboard, root: Path | None = None) -> str:
@@ -61,7 +54,7 @@ def build_results(board: Scoreboard, root: Path | None = None) -> str:
         lines.append(_write_row(board, _label(board, f"RISE on CANARD alone{suffix}", seeds), seeds))
     ours = sorted(board.systems("rise"), key=lambda one: one.name in _SHIPPED)  # those of riseq come last
     lines += [_write_row(board, _label_shipped(board, one), [one]) for one in ours]
-    return "\n".join([*lines, "", *_write_notes(board), *_write_everyday(board, root)]) + "\n"
+    return "\n".join([*lines, "", *_write_notes(board), *write_list(board.store.folder, root)]) + "\n"
 
 
 def _write_notes(board: Scoreboard) -> list[str]:
@@ -77,23 +70,6 @@ def _write_notes(board: Scoreboard) -> list[str]:
         if found:
             notes += ["", f"{how} {' and '.join(found)}."]
     return notes + _compare(board)
-
-
-def _write_everyday(board: Scoreboard, root: Path | None) -> list[str]:
-    """Return the shares of the saved answers to everyday cases that are kept, clean, right and exact."""
-    path = board.store.folder / EVERYDAY
-    if root is None or not path.is_file():
-        return []
-    saved, lines = read_json(path), []
-    for name, title in _CASES.items():
-        cases = load_cases(root / "data" / "everyday" / f"{name}.jsonl")
-        said = []
-        for model in sorted(one for one in saved if name in saved[one]):
-            texts = [saved[model][name][case.example.id] for case in cases]
-            shares = measure_behaviour(cases, texts)[ALL]
-            said.append(f"`{model}` {' '.join(f'{shares[part]:.1f}' for part in _PARTS)}")
-        lines.append(f"- {title} (`data/everyday/{name}.jsonl`, {len(cases)}): {', '.join(said)}")
-    return ["", f"Of everyday cases, percent {', '.join(_PARTS)}, grounded, as people get it:", "", *lines]
 
 
 def _compare(board: Scoreboard) -> list[str]:

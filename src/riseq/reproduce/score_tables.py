@@ -296,7 +296,7 @@ def _build_edited(board: Scoreboard) -> Table:
             Cell.number(read_paper()["non_keep"].get(variant), form=".0f"),
         )
         rows.append(Row(variant, cells, "ours" if tested else "missing"))
-    columns = (Column("at test"), Column("sampled, last epoch"), Column("paper"))
+    columns = (Column("at test"), Column("sampled, kept epoch"), Column("paper"))
     return Table("edited", "Edits that are not Keep", "Method", columns, tuple(rows), write_note("edited"))
 
 

@@ -87,9 +87,9 @@ class Training:
     hours: float | None = None
     hardware: str | None = None
     edited: float | None = None
-    """The share of words that the last epoch's sampled actions edit (1 - the share of KEEP), where the run has it."""
+    """The share of words that the kept epoch's sampled actions edit (1 - the share of KEEP), where the run has it."""
     steps: int | None = None
-    """How many steps it took, where the run has it."""
+    """How many steps it took to the end of the kept epoch, where the run has it; hours are the whole run's."""
 
 
 @dataclass(frozen=True, slots=True)
