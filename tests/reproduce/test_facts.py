@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -135,9 +136,23 @@ def test_a_system_can_run_where_its_model_is_or_it_needs_none(tmp_path: Path) ->
 
 
 def test_all_are_measured_on_one_machine(tmp_path: Path) -> None:
-    measure_speeds(Store(tmp_path), [BY_NAME["origin"], BY_NAME["trans++"]], tmp_path / "runs", EXAMPLES)
+    systems = [BY_NAME["origin"], BY_NAME["trans++"]]
+    measure_speeds(Store(tmp_path), systems, tmp_path / "runs", EXAMPLES, date(2026, 11, 20))
     written = json.loads((tmp_path / "speed.json").read_text(encoding="utf-8"))
     assert written["rows"] == 20
-    assert "of" in written["machine"]
-    assert list(written["systems"]) == ["origin"]
-    assert written["systems"]["origin"]["questions_per_s"] > 0
+    (name, found) = written["systems"].popitem()
+    assert (name, found["day"], found["model"]) == ("origin", "2026-11-20", None)
+    assert "of" in found["machine"]
+    assert found["questions_per_s"] > 0
+
+
+def test_what_cannot_be_measured_again_stays_if_the_questions_are_as_many(tmp_path: Path) -> None:
+    old = {"median_ms": 9.0, "day": "2026-11-15", "machine": "x", "model": "of 0.1.0"}
+    saved = {"data": "cast19/test.qonly", "rows": 20, "systems": {"trans++": old, "origin": old}}
+    (tmp_path / "speed.json").write_text(json.dumps(saved), encoding="utf-8")
+    for count, left in ((20, ["origin", "trans++"]), (10, ["origin"])):
+        measure_speeds(Store(tmp_path), [BY_NAME["origin"]], tmp_path, EXAMPLES[:count], date(2026, 11, 20))
+        written = json.loads((tmp_path / "speed.json").read_text(encoding="utf-8"))["systems"]
+        assert sorted(written) == left
+        assert written["origin"]["day"] == "2026-11-20"
+        assert written.get("trans++", old) == old

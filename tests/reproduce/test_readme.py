@@ -13,7 +13,7 @@ from riseq.data.dataset import load_dataset
 from riseq.reproduce.blocks import END
 from riseq.reproduce.everyday import SAVED_ANSWERS as EVERYDAY
 from riseq.reproduce.plan import ANSWERS, GROUNDED_SETS, PREDICTIONS, UNSEEN
-from riseq.reproduce.readme import BEGIN, GROUNDED, build_results, write_readme
+from riseq.reproduce.readme import BEGIN, GROUNDED, build_results, replace_speed, write_readme
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.systems.saved import Store
 from riseq.types import InputError
@@ -100,6 +100,21 @@ def test_grounded_outputs_are_told_once_they_are_saved(board: Scoreboard) -> Non
     assert again.rescore_command("rise-small", dataset).endswith(
         f"rise-small/cast19.test.qonly+grounded.jsonl.gz --data {UNSEEN}"
     )
+
+
+def test_the_speed_is_that_of_the_default_model(board: Scoreboard, tmp_path: Path, root: Path) -> None:
+    page = tmp_path / "README.md"
+    page.write_text(f"Takes about 99 milliseconds a question.\n{BEGIN}\n{END}\n", encoding="utf-8")
+    write_readme(board, page)
+    assert "about 99 milliseconds a question" in page.read_text(encoding="utf-8"), "nothing was measured"
+    path = board.store.folder / "speed.json"
+    path.write_text(json.dumps({"systems": {"rise-small": {"median_ms": 12.6}}}), encoding="utf-8")
+    write_readme(board, page)
+    assert page.read_text(encoding="utf-8").startswith("Takes about 13 milliseconds a question.\n")
+    text = (root / "README.md").read_text(encoding="utf-8")
+    assert " milliseconds a question" in text
+    committed = Scoreboard(Store(root / PREDICTIONS))
+    assert replace_speed(committed, text) == text, "make it again with: riseq reproduce --readme README.md"
 
 
 def test_no_score_is_typed_by_hand(root: Path) -> None:

@@ -277,16 +277,18 @@ def test_sections_by_name(board: Scoreboard) -> None:
 
 
 def test_speeds_are_read_from_the_store(board: Scoreboard) -> None:
-    speeds = {"origin": {"questions_per_s": 1234.5, "median_ms": 0.2, "p95_ms": 0.4}}
+    speed = {"questions_per_s": 1234.5, "median_ms": 0.2, "p95_ms": 0.4}
+    facts = {"day": "2026-11-20", "machine": "2 cores of x", "model": None}
     path = board.store.folder / "speed.json"
-    write_json(path, {"machine": "2 cores of x", "data": UNSEEN, "rows": 6, "systems": speeds})
+    write_json(path, {"data": UNSEEN, "rows": 6, "systems": {"origin": {**speed, **facts}}})
     try:
         table = find_table(build_report(board, ["speed"]), "speed")
     finally:
         path.unlink()
-    assert [cell.text for cell in find_row(table, "Origin").cells] == ["1,234.5", "0.2", "0.4"]
+    assert [cell.text for cell in find_row(table, "Origin").cells] == ["1,234.5", "0.2", "0.4", "2026-11-20", "none"]
     assert find_row(table, "Rule").kind == "missing"
-    assert "2 cores of x" in table.note
+    assert table.note.startswith("6 questions of cast19/test.qonly, on 2 cores of x. ")
+    assert "riseq reproduce --speed" in table.note
 
 
 def test_outputs_of_other_rows_are_a_users_error(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """``riseq reproduce``: the paper's tables and figures, next to ours."""
 
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -81,7 +82,7 @@ def reproduce(
         raise InputError(f"{store.folder}: has no saved predictions; {hint}")
     if speed:
         timed = [one for one in chosen if one.group in ("baseline", "rise")]
-        measure_speeds(store, timed, runs, load_dataset(UNSEEN)[:limit])
+        measure_speeds(store, timed, runs, load_dataset(UNSEEN)[:limit], date.today())
     board = Scoreboard(store, limit, shown_as=shown_path(store.folder))
     report = build_report(board, only or [])
     page = write_report(report, out)

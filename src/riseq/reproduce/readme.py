@@ -1,13 +1,26 @@
 """README's results and the tables of everyday cases, made from saved outputs between two comments of a page."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
 
+from riseq.files import write_text
 from riseq.metrics.first_turns import FirstTurns
 from riseq.reproduce.blocks import find_root, write_blocks
 from riseq.reproduce.everyday import SHARES_BEGIN, WAYS_BEGIN, build_shares, build_ways, write_list
-from riseq.reproduce.plan import ANSWERS, GROUNDED_SETS, SET_TITLES, TEST, TEST_SETS, UNSEEN, PlannedSystem, read_paper
+from riseq.reproduce.plan import (
+    ANSWERS,
+    GROUNDED_SETS,
+    SET_TITLES,
+    SHIPPED,
+    TEST,
+    TEST_SETS,
+    UNSEEN,
+    PlannedSystem,
+    read_paper,
+)
+from riseq.reproduce.report import read_speeds
 from riseq.reproduce.score_tables import LEVEL, TITLES, compare, list_rivals
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.terminal.results import score_digits
@@ -24,7 +37,17 @@ ABLATIONS = {"-DPS": "epsilon-greedy draws", "-MLD": "maximum likelihood"}
 
 def write_readme(board: Scoreboard, path: Path) -> Path:
     """Write the results into the page ``path``, wherever it has the comments for them, and return it."""
-    return write_blocks(path, list_builders(board, path))
+    write_blocks(path, list_builders(board, path))
+    write_text(path, replace_speed(board, path.read_text(encoding="utf-8")))
+    return path
+
+
+def replace_speed(board: Scoreboard, text: str) -> str:
+    """Return a page's ``text`` with the measured median of the default model in its sentence on milliseconds."""
+    found = read_speeds(board.store)["systems"].get(SHIPPED["default"])
+    if found is None:
+        return text
+    return re.sub(r"about \d+ milliseconds a question", f"about {found['median_ms']:.0f} milliseconds a question", text)
 
 
 def list_builders(board: Scoreboard, path: Path) -> dict[str, Callable[[], str]]:

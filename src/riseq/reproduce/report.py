@@ -4,12 +4,15 @@ import json
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from datetime import date
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from riseq.data.tables import write_rows
 from riseq.files import write_json, write_text
+from riseq.jobs import digest
+from riseq.model.folder import read_json
 from riseq.reproduce import analysis_tables, document, score_tables
 from riseq.reproduce.cases import build_cases
 from riseq.reproduce.document import Cell, Column, Figure, Part, Report, Row, Section, Table
@@ -26,7 +29,7 @@ from riseq.reproduce.plan import (
     write_note,
 )
 from riseq.reproduce.scoreboard import Scoreboard
-from riseq.systems.registry import SYSTEMS
+from riseq.systems.registry import SYSTEMS, SystemChoice
 from riseq.systems.saved import MANIFEST, Store, file_stem
 from riseq.terminal import track
 from riseq.types import Example, InputError, suggest
@@ -36,18 +39,30 @@ SPEED_COMMAND = "riseq reproduce --speed"
 PAGE, TEXT, NUMBERS = "report.html", "report.md", "report.json"
 
 
-def measure_speeds(store: Store, systems: Sequence[PlannedSystem], runs: Path, examples: Sequence[Example]) -> None:
+def measure_speeds(
+    store: Store, systems: Sequence[PlannedSystem], runs: Path, examples: Sequence[Example], day: date
+) -> None:
     """Measure all of ``systems`` that can run here, one after the other on ``examples``, and write that into ``store``.
 
-    A trained one is looked for in ``runs``; else it is the one that ships, where there is one.
+    A trained one is looked for in ``runs``; else it is the one that ships, where there is one. What was measured before
+    of the others on as many questions stays, with its day, machine and model.
     """
     found = [one for one in systems if can_run(one, runs)]
-    speeds = {}
+    before = read_speeds(store)
+    speeds = dict(before["systems"]) if before.get("rows") == len(examples) else {}
     for one in track(found, len(found), "speed"):
-        system = open_system(one.system, one.find_model(runs), COUNTED_PASSES)
-        speeds[one.name] = asdict(measure_speed(system, examples))
-    facts = {"machine": describe_machine(), "data": UNSEEN, "rows": len(examples), "systems": speeds}
-    write_json(store.folder / SPEED_FILE, facts)
+        model = one.find_model(runs)
+        speed = asdict(measure_speed(open_system(one.system, model, COUNTED_PASSES), examples))
+        folder = SystemChoice(one.system, model).resolve().model
+        facts = {"day": str(day), "machine": describe_machine(), "model": folder and digest(folder)}
+        speeds[one.name] = {**speed, **facts}
+    write_json(store.folder / SPEED_FILE, {"data": UNSEEN, "rows": len(examples), "systems": speeds})
+
+
+def read_speeds(store: Store) -> dict[str, Any]:
+    """Return what ``measure_speeds`` wrote into ``store``; no systems where nothing was measured."""
+    path = store.folder / SPEED_FILE
+    return read_json(path) if path.is_file() else {"systems": {}}
 
 
 def can_run(planned: PlannedSystem, runs: Path) -> bool:
@@ -56,20 +71,20 @@ def can_run(planned: PlannedSystem, runs: Path) -> bool:
 
 
 def build_speed(board: Scoreboard) -> Table:
-    """Return how fast each system is, as measured in one run on one machine."""
-    path = board.store.folder / SPEED_FILE
-    measured: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    rows = []
+    """Return how fast each system is, with the day it was measured and the model."""
+    measured, rows = read_speeds(board.store), []
     for planned in board.systems("baseline", "rise"):
-        found = measured.get("systems", {}).get(planned.name)
+        found = measured["systems"].get(planned.name)
         keys = ("questions_per_s", "median_ms", "p95_ms")
         missing = Cell.not_run(SPEED_COMMAND)
         cells = [Cell.number(found[key], SPEED_COMMAND, ",.1f") if found else missing for key in keys]
+        cells += [Cell(found["day"]), Cell(found["model"] or "none")] if found else [missing] * 2
         rows.append(Row.of_system(planned.title, cells, SPEED_COMMAND, SPEED_COMMAND))
-    columns = tuple(map(Column, ("questions a second, as a file", "median ms, one at a time", "95th percentile ms")))
-    note = "All passes counted, the model loaded and warm. As a file: the system may batch."
-    if measured:
-        note = f"One run on {measured['machine']}: {measured['rows']} questions of {measured['data']}. {note}"
+    heads = ("questions a second, as a file", "median ms, one at a time", "95th percentile ms", "measured", "model")
+    columns, note = tuple(map(Column, heads)), write_note("speed", command=SPEED_COMMAND)
+    if measured["systems"]:
+        machines = "; ".join(sorted({one["machine"] for one in measured["systems"].values()}))
+        note = f"{measured['rows']} questions of {measured['data']}, on {machines}. {note}"
     return Table("speed", "Speed", "Method", columns, tuple(rows), note)
 
 
