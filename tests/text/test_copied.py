@@ -36,6 +36,9 @@ CASES = [
     ("Is it safe?", ["What does `--force` do?"], "- - force", "Is --force safe?"),
     ("Is it safe?", ["What does the `--force` option do?"], "the ` - - force ` option", "Is the --force option safe?"),
     ("How old is it?", ["Is it $4.50 (net)?"], "$ 4 . 50 ( net )", "How old is $4.50 (net)?"),
+    ("Is it hard?", ["Who stars in M*A*S*H?"], "m * a * s * h", "Is M*A*S*H hard?"),
+    ("Is it hard?", ["Who stars in *M*A*S*H*?"], "* m * a * s * h *", "Is M*A*S*H hard?"),
+    ("Is it hard?", ["Who wrote *Titanic*'s song?"], "titanic * ' s song", "Is Titanic's song hard?"),
 ]
 
 

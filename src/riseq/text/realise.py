@@ -1,6 +1,6 @@
 """From edits of words back to the user's own string, as a person would write it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
@@ -120,18 +120,38 @@ def _write_phrase(span: _Span, text: str, context: Sequence[str], spelling: Spel
     said = text if source.utterance is None else context[source.utterance]
     around = spelling.write(span.phrase[: source.before]), spelling.write(span.phrase[end:])
     mention = spelling.copy(said, source.first, source.stop)
-    if source.first and read_words(said)[source.first - 1].form in _MARKUP:
+    marks = _find_markup(said)
+    if source.first - 1 in marks:
         mention[0] = mention[0]._replace(space_before=True)  # "`--amend`" is a word by itself without its marks too
-    return [*around[0], *_drop_markup(mention), *around[1]]
+    mention = _drop_markup(mention, {index - source.first for index in marks})
+    return [*around[0], *mention, *around[1]]
 
 
-def _drop_markup(tokens: Sequence[Token]) -> list[Token]:
-    """Return the words of a mention without Markdown's marks, in which assistants answer: not "the **iPad"."""
+@remember
+def _find_markup(text: str) -> frozenset[int]:
+    """Return which words of ``text`` are marks of Markdown: not the stars of M*A*S*H, which hold words together."""
+    words = read_words(text)
+    marks = [index for index, word in enumerate(words) if word.form in _MARKUP]
+    return frozenset(index for index in marks if not _is_inside(words, index))
+
+
+def _is_inside(words: Sequence[Word], index: int) -> bool:
+    """Return whether there is a word on either side of a mark, without a space."""
+    if not 0 < index < len(words) - 1:
+        return False
+    before, mark, after = words[index - 1 : index + 2]
+    held = before.end == mark.start and mark.end == after.start
+    return held and is_word(before.form) and is_word(after.form)
+
+
+def _drop_markup(tokens: Sequence[Token], marks: Container[int]) -> list[Token]:
+    """Return the words of a mention without Markdown's ``marks``, in which assistants answer: not "the **iPad"."""
     kept: list[Token] = []
     opening: Token | None = None
-    for token in tokens:
-        if token.form in _MARKUP:
+    for place, token in enumerate(tokens):
+        if place in marks:
             opening = opening or token
+            kept[-1:] = [last._replace(space_after=None) for last in kept[-1:]]
         else:
             kept.append(token._replace(space_before=opening.space_before, follows=False) if opening else token)
             opening = None
