@@ -152,7 +152,8 @@ def _copy_run(length: int, source: _Source, start: int) -> list[Token]:
         elif _has_capital(surface) and (ordinary or not source.is_name(index)):
             surface = form if surface.isascii() else surface.lower()
         before = source.spaced(index) if index else None
-        after = source.spaced(index + 1) if index + 1 < len(source.words) else None
+        # What stood after the last of them is not here: "Disney+?"
+        after = source.spaced(index + 1) if index + 1 < start + length else None
         token = Token(form, form, space_before=before, space_after=after, follows=index > start)
         tokens.append(_recase(token, surface))
     return tokens

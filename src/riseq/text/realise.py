@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from riseq.core.edits import MARKER, Edit, Op, apply, find_runs
 from riseq.text.casing import Spelling, capitalise, find_sentence_starts, has_first_capital, lower_first
-from riseq.text.lexicon import is_word
+from riseq.text.lexicon import ENDS, is_word
 from riseq.text.spacing import Token, needs_space
 from riseq.text.words import Word, read_words, remember
 from riseq.types import Mention, Step, TextEdit
@@ -170,7 +170,9 @@ def _keep_all(text: str) -> tuple[Token, ...]:
     """Return the words of ``text`` as they are kept."""
     words = read_words(text)
     spaced = [before.end < after.start for before, after in pairwise(words)]
-    around = zip(words, [None, *spaced], [*spaced, None], strict=False)
+    # That "?" holds on to "Disney+" says nothing of what may come between the two.
+    after = [None if word.form in ENDS and not space else space for word, space in zip(words[1:], spaced, strict=True)]
+    around = zip(words, [None, *spaced], [*after, None], strict=False)
     return tuple(
         [
             Token(form, text[start:end], index, before, after)
