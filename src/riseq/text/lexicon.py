@@ -92,6 +92,8 @@ CLOSED_CLASS = _LISTS["small_words"] | _LISTS["closed_class"]
 NEVER_NAMES = _LISTS["small_words"] | _LISTS["never_names"]
 """Words that start sentences without being names. They are never written with a capital on the strength of one seen
 elsewhere ("It", the film), and lose the capital they had when they no longer come first."""
+BEFORE_NAMES = DETERMINERS | PREPOSITIONS | CONJUNCTIONS | AUXILIARIES | _LISTS["before_names"]
+"""Those that stand before names and are not of them: "In Paris", "My Toyota", "Can Germany"."""
 _IRREGULAR = dict(pair.split(":") for pair in _LISTS["irregular"])
 NUMBERS = _LISTS["numbers"]
 GENERIC_WORDS = _LISTS["generic_words"]
