@@ -1,6 +1,7 @@
 """From edits of words back to the user's own string, as a person would write it."""
 
-from collections.abc import Container, Mapping, Sequence
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
@@ -14,6 +15,7 @@ from riseq.text.words import Word, read_words, remember
 from riseq.types import Mention, Step, TextEdit
 
 _MARKUP = frozenset("*`")
+_UNDERLINED = re.compile(r"(?<!\w)_(?=[^\W_])[^_\n]+(?<=[^\s_])_(?!\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +133,14 @@ def _write_phrase(span: _Span, text: str, context: Sequence[str], spelling: Spel
 def _find_markup(text: str) -> frozenset[int]:
     """Return which words of ``text`` are marks of Markdown: not the stars of M*A*S*H, which hold words together."""
     words = read_words(text)
-    marks = [index for index, word in enumerate(words) if word.form in _MARKUP]
-    return frozenset(index for index in marks if not _is_inside(words, index))
+    marks = [index for index, word in enumerate(words) if word.form in _MARKUP and not _is_inside(words, index)]
+    return frozenset(marks) | frozenset(_find_underlined(text, words))
+
+
+def _find_underlined(text: str, words: Sequence[Word]) -> Iterator[int]:
+    """Yield which words of ``text`` are the marks of _titles_, not those of __init__ or _private."""
+    for found in _UNDERLINED.finditer(text):
+        yield from (index for index, word in enumerate(words) if word.start in (found.start(), found.end() - 1))
 
 
 def _is_inside(words: Sequence[Word], index: int) -> bool:
