@@ -81,6 +81,9 @@ EXCLAMATIONS = _LISTS["exclamations"]
 INTERJECTIONS = _LISTS["interjections"]
 STATEMENT_STARTS = _LISTS["statement_starts"]
 INFORMATION_VERBS = _LISTS["information_verbs"]
+WISHES = _LISTS["wishes"]
+LEARNING = _LISTS["learning"]
+WONDERING = _LISTS["wondering"]
 ABOUT_ASSISTANTS = _LISTS["about_assistants"]
 APOSTROPHES = frozenset("'’")
 SUFFIXES = _LISTS["suffixes"]
@@ -119,6 +122,11 @@ def is_content(form: str) -> bool:
 def is_number(form: str) -> bool:
     """Return whether ``form`` is a number or says which one: 2, 1990s, two, second, next."""
     return form[0].isdigit() or form in NUMBERS
+
+
+def is_irregular(form: str) -> bool:
+    """Return whether ``form`` is of a word that is found by no ending: wrote, given; children too."""
+    return form in _IRREGULAR
 
 
 @lru_cache(maxsize=1 << 16)
