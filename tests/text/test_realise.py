@@ -85,6 +85,8 @@ CASES = [
     ("WHO IS ZAPPA?", {3: substitute("he")}, "WHO IS HE?", "capitals throughout"),
     ("Did Zappa leave?", {4: insert("with zappa")}, "Did Zappa leave? with Zappa", "a name seen"),
     ("Is ß ok?", {1: D}, "ß ok?", "a letter whose capital would be two"),
+    ("Is it on Disney+?", {5: insert("in rome")}, "Is it on Disney+ in rome?", "what held on to a plus"),
+    ("Is C# hard?", {3: insert("now")}, "Is C# now hard?", "a sharp that holds on to its letter"),
 ]
 
 

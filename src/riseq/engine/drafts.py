@@ -20,6 +20,7 @@ from riseq.engine.rules.articles import add_articles
 from riseq.engine.rules.broken_english import fix_stranded_words, mend_phrases
 from riseq.engine.rules.openings import complete_openings
 from riseq.engine.rules.places import add_prepositions
+from riseq.engine.rules.quotations import close_quotations
 from riseq.engine.rules.repetition import drop_repeated, repeats_itself
 from riseq.engine.rules.small_talk import NO_QUESTION, asks_nothing
 from riseq.model.copies import CopyBatch
@@ -183,7 +184,8 @@ class Draft:
             known = {at: one for at, one in known.items() if wanted[at] == chosen[at]}
             whole, known = complete_openings(wanted, known, self.dialogue.context)
             placed, known = add_prepositions(self.words, whole, known, self.dialogue.context)
-            edits, known = add_articles(self.words, placed, known, self.dialogue.context)
+            led, known = add_articles(self.words, placed, known, self.dialogue.context)
+            edits, known = close_quotations(self.words, led, known, self.dialogue.context)
         reached = apply(self.words, edits)
         # A mark alone is no question: an edit that would leave no word is not made.
         if reached == self.words or not any(is_word(word) for word in reached[1:]):

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 
-from riseq.text.lexicon import ABBREVIATIONS, NEVER_NAMES, is_word
+from riseq.text.lexicon import ABBREVIATIONS, BEFORE_NAMES, NEVER_NAMES, PERSONAL_FORMS, is_word
 from riseq.text.spacing import Token
 from riseq.text.words import Word, read_forms, read_words, remember
 
 _SENTENCE_ENDS = frozenset(".?!。？！")
-_QUOTES = frozenset("\"'“‘«([{")
+_QUOTATION_MARKS = frozenset("\"'“‘«")
+_QUOTES = _QUOTATION_MARKS | frozenset("([{")
+_PRONOUNS = PERSONAL_FORMS | {"us", "we", "you"}
+_CLOSING_MARKS = frozenset("\"'”’»")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,34 @@ class _Source:
         # "Frank" of "Frank Zappa": the next word's capital speaks for it.
         follows = index + 1 < len(self.words) and self.spaced(index + 1)
         return follows and self.words[index].form not in NEVER_NAMES and _has_capital(self.surfaces[index + 1])
+
+    def is_title(self, first: int, stop: int, index: int) -> bool:
+        """Return whether the word at ``index``, a sentence's first, begins a title: words ``first`` to ``stop``."""
+        if index == first:
+            return self._is_quoted(first, stop) or self._leads_name(first, stop)
+        return index == first + 1 and self.words[first].form in _QUOTATION_MARKS
+
+    def _is_quoted(self, first: int, stop: int) -> bool:
+        """Return whether there are quotation marks right around the words ``first`` to ``stop``."""
+        if not 0 < first < stop < len(self.words) or self.spaced(first) or self.spaced(stop):
+            return False
+        return self.words[first - 1].form in _QUOTATION_MARKS and self.words[stop].form in _CLOSING_MARKS
+
+    def _leads_name(self, first: int, stop: int) -> bool:
+        """Return whether a small word is one of a title: "To" of "To Kill a Mockingbird", not "In" of "In Paris".
+
+        A pronoun that is copied alone is one: "Us", the film.
+        """
+        form = self.words[first].form
+        if stop == first + 1 and form in _PRONOUNS:
+            return True
+        if form not in NEVER_NAMES - BEFORE_NAMES:
+            return False
+        after = first + 1
+        if [word.form for word in self.words[after : after + 2]] == ["'", "t"]:
+            after += 2  # Don't Look Now
+        is_part = after < stop and after not in self.initial and self.words[after].form != "i"
+        return is_part and self.spaced(after) and _has_capital(self.surfaces[after])
 
     def spaced(self, index: int) -> bool:
         """Return whether there is a space before the word at ``index``, which is not the first."""
@@ -67,21 +98,21 @@ class Spelling:
     def copy(self, text: str, first: int, stop: int) -> list[Token]:
         """Return words ``first`` to ``stop`` of ``text``, a mention, as they are written in the middle of a sentence.
 
-        A word that starts a sentence there keeps its capital, unless it is a small word or was seen written small.
+        A word that starts a sentence there keeps its capital where it begins a title; else unless it is a small word or
+        was seen written small.
         """
         source = _read(text)
         if source.flat:
             return self.write([word.form for word in source.words[first:stop]])
         tokens = _copy_run(stop - first, source, first)
-        for place, token in enumerate(tokens):
-            starts = first + place in source.initial
-            if not starts or (token.form not in NEVER_NAMES and not self._is_small(token.form)):
-                tokens[place] = _recase(token, source.surfaces[first + place])
+        for index, token in enumerate(tokens, first):
+            if index not in source.initial or source.is_title(first, stop, index) or self._is_name(token.form):
+                tokens[index - first] = _recase(token, source.surfaces[index])
         return self._raise(tokens)
 
-    def _is_small(self, form: str) -> bool:
-        """Return whether the word was written without a capital."""
-        return any(not _has_capital(surface) for surface in self._seen(form))
+    def _is_name(self, form: str) -> bool:
+        """Return whether the word may be a name: no small word, nor one that was written without a capital."""
+        return form not in NEVER_NAMES and all(map(_has_capital, self._seen(form)))
 
     def _raise(self, tokens: list[Token]) -> list[Token]:
         """Return the tokens in capitals where the question has nothing else."""
@@ -152,7 +183,8 @@ def _copy_run(length: int, source: _Source, start: int) -> list[Token]:
         elif _has_capital(surface) and (ordinary or not source.is_name(index)):
             surface = form if surface.isascii() else surface.lower()
         before = source.spaced(index) if index else None
-        after = source.spaced(index + 1) if index + 1 < len(source.words) else None
+        # What stood after the last of them is not here: "Disney+?"
+        after = source.spaced(index + 1) if index + 1 < start + length else None
         token = Token(form, form, space_before=before, space_after=after, follows=index > start)
         tokens.append(_recase(token, surface))
     return tokens

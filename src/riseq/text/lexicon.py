@@ -14,6 +14,7 @@ from typing import NamedTuple
 _VERB_FORM = re.compile(r"(?=.{3,}(?:ing|ed)$)(?!.*eed$)(.*[aeiouy].*)(?:ing|ed)")
 _DOUBLED = re.compile(r"([^lsz])\1$")
 _PLURAL = re.compile(r"(.{3,}?)(?:(?<=[sxzio])es|(?<=[cs]h)es|(?<![su])s)")
+_SPANISH_MARKS = re.compile(r"\s*¿[^?]*\?*\s*")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _LAST_LATIN = "\u024f"
 """The last letter of Latin Extended-B; the Vietnamese ones are beyond, in a block of their own."""
@@ -80,6 +81,9 @@ EXCLAMATIONS = _LISTS["exclamations"]
 INTERJECTIONS = _LISTS["interjections"]
 STATEMENT_STARTS = _LISTS["statement_starts"]
 INFORMATION_VERBS = _LISTS["information_verbs"]
+WISHES = _LISTS["wishes"]
+LEARNING = _LISTS["learning"]
+WONDERING = _LISTS["wondering"]
 ABOUT_ASSISTANTS = _LISTS["about_assistants"]
 APOSTROPHES = frozenset("'’")
 SUFFIXES = _LISTS["suffixes"]
@@ -92,10 +96,14 @@ CLOSED_CLASS = _LISTS["small_words"] | _LISTS["closed_class"]
 NEVER_NAMES = _LISTS["small_words"] | _LISTS["never_names"]
 """Words that start sentences without being names. They are never written with a capital on the strength of one seen
 elsewhere ("It", the film), and lose the capital they had when they no longer come first."""
+BEFORE_NAMES = DETERMINERS | PREPOSITIONS | CONJUNCTIONS | AUXILIARIES | _LISTS["before_names"]
+"""Those that stand before names and are not of them: "In Paris", "My Toyota", "Can Germany"."""
 _IRREGULAR = dict(pair.split(":") for pair in _LISTS["irregular"])
 NUMBERS = _LISTS["numbers"]
 GENERIC_WORDS = _LISTS["generic_words"]
 """Content words that say nothing about what a dialogue is about."""
+_FOREIGN_PREPOSITIONS = frozenset({"a", "i", "im", "in", "no"})
+"""Homographs that often follow a foreign "and"."""
 _ENGLISH = (CLOSED_CLASS | QUESTION_STARTS) - _LISTS["homographs"]
 
 
@@ -114,6 +122,11 @@ def is_content(form: str) -> bool:
 def is_number(form: str) -> bool:
     """Return whether ``form`` is a number or says which one: 2, 1990s, two, second, next."""
     return form[0].isdigit() or form in NUMBERS
+
+
+def is_irregular(form: str) -> bool:
+    """Return whether ``form`` is of a word that is found by no ending: wrote, given; children too."""
+    return form in _IRREGULAR
 
 
 @lru_cache(maxsize=1 << 16)
@@ -145,12 +158,28 @@ def is_foreign(question: str, context: Sequence[str], is_known: Callable[[str], 
     if english:
         return first not in _ENGLISH and foreign > english + 1
     accented = {word for word in (first, *others) if not word.isascii()}
-    if foreign > 1 or len(accented) > 1 or _is_other_script(question):
+    if foreign > 1 or len(accented) > 1 or _is_other_script(question) or _SPANISH_MARKS.fullmatch(question):
         return True
-    if foreign and (accented or not all(map(is_known, others))):
+    unknown = (word for word in others if word not in _LISTS["foreign_scraps"] and not is_known(word))
+    if (foreign and (accented or any(unknown))) or _is_foreign_fragment(first, others, question):
         return True
     in_dialogue = [_count_languages(_find_plain_words(text)) for text in context]
     return sum(found for _, found in in_dialogue) > sum(found for found, _ in in_dialogue)
+
+
+def _is_foreign_fragment(first: str, others: Sequence[str], question: str) -> bool:
+    """Return whether a few small words, names apart, are all of other languages: "Und in Deutschland?", "Warum?"."""
+    foreign, scraps, asking, joining = (
+        _LISTS[f"foreign_{name}"] for name in ("words", "scraps", "questions", "conjunctions")
+    )
+    if not others:
+        return first in asking and len(_LETTERS.findall(question)) == 1
+    if not {first, *others} <= foreign | scraps | joining | _LISTS["homographs"]:
+        return False
+    if not foreign.isdisjoint(others) or len(scraps & {first, *others}) > 2:
+        return True
+    joins = first in asking | joining and others[0] in scraps | _FOREIGN_PREPOSITIONS
+    return joins or (first in _LISTS["foreign_verbs"] and others[0] in scraps)
 
 
 def _find_plain_words(text: str) -> list[str]:

@@ -1,6 +1,7 @@
 """From edits of words back to the user's own string, as a person would write it."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
@@ -8,12 +9,13 @@ from typing import NamedTuple
 
 from riseq.core.edits import MARKER, Edit, Op, apply, find_runs
 from riseq.text.casing import Spelling, capitalise, find_sentence_starts, has_first_capital, lower_first
-from riseq.text.lexicon import is_word
+from riseq.text.lexicon import ENDS, is_word
 from riseq.text.spacing import Token, needs_space
 from riseq.text.words import Word, read_words, remember
 from riseq.types import Mention, Step, TextEdit
 
 _MARKUP = frozenset("*`")
+_UNDERLINED = re.compile(r"(?<!\w)_(?=[^\W_])[^_\n]+(?<=[^\s_])_(?!\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,18 +122,44 @@ def _write_phrase(span: _Span, text: str, context: Sequence[str], spelling: Spel
     said = text if source.utterance is None else context[source.utterance]
     around = spelling.write(span.phrase[: source.before]), spelling.write(span.phrase[end:])
     mention = spelling.copy(said, source.first, source.stop)
-    if source.first and read_words(said)[source.first - 1].form in _MARKUP:
+    marks = _find_markup(said)
+    if source.first - 1 in marks:
         mention[0] = mention[0]._replace(space_before=True)  # "`--amend`" is a word by itself without its marks too
-    return [*around[0], *_drop_markup(mention), *around[1]]
+    mention = _drop_markup(mention, {index - source.first for index in marks})
+    return [*around[0], *mention, *around[1]]
 
 
-def _drop_markup(tokens: Sequence[Token]) -> list[Token]:
-    """Return the words of a mention without Markdown's marks, in which assistants answer: not "the **iPad"."""
+@remember
+def _find_markup(text: str) -> frozenset[int]:
+    """Return which words of ``text`` are marks of Markdown: not the stars of M*A*S*H, which hold words together."""
+    words = read_words(text)
+    marks = [index for index, word in enumerate(words) if word.form in _MARKUP and not _is_inside(words, index)]
+    return frozenset(marks) | frozenset(_find_underlined(text, words))
+
+
+def _find_underlined(text: str, words: Sequence[Word]) -> Iterator[int]:
+    """Yield which words of ``text`` are the marks of _titles_, not those of __init__ or _private."""
+    for found in _UNDERLINED.finditer(text):
+        yield from (index for index, word in enumerate(words) if word.start in (found.start(), found.end() - 1))
+
+
+def _is_inside(words: Sequence[Word], index: int) -> bool:
+    """Return whether there is a word on either side of a mark, without a space."""
+    if not 0 < index < len(words) - 1:
+        return False
+    before, mark, after = words[index - 1 : index + 2]
+    held = before.end == mark.start and mark.end == after.start
+    return held and is_word(before.form) and is_word(after.form)
+
+
+def _drop_markup(tokens: Sequence[Token], marks: Container[int]) -> list[Token]:
+    """Return the words of a mention without Markdown's ``marks``, in which assistants answer: not "the **iPad"."""
     kept: list[Token] = []
     opening: Token | None = None
-    for token in tokens:
-        if token.form in _MARKUP:
+    for place, token in enumerate(tokens):
+        if place in marks:
             opening = opening or token
+            kept[-1:] = [last._replace(space_after=None) for last in kept[-1:]]
         else:
             kept.append(token._replace(space_before=opening.space_before, follows=False) if opening else token)
             opening = None
@@ -150,7 +178,9 @@ def _keep_all(text: str) -> tuple[Token, ...]:
     """Return the words of ``text`` as they are kept."""
     words = read_words(text)
     spaced = [before.end < after.start for before, after in pairwise(words)]
-    around = zip(words, [None, *spaced], [*spaced, None], strict=False)
+    # That "?" holds on to "Disney+" says nothing of what may come between the two.
+    after = [None if word.form in ENDS and not space else space for word, space in zip(words[1:], spaced, strict=True)]
+    around = zip(words, [None, *spaced], [*after, None], strict=False)
     return tuple(
         [
             Token(form, text[start:end], index, before, after)

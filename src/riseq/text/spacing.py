@@ -79,10 +79,10 @@ def _hold(tokens: Sequence[Token], position: int) -> _Side:
     if form in _CLOSERS:
         # ".net" and ":)" are written so; a comma before its space is a slip that an edit may mend.
         return _Side.RIGHT if form in ".:" and _was_open(token) else _Side.LEFT
+    if token.space_before is False and token.space_after is not False:
+        return _Side.LEFT  # C#, Disney+
     if form in _OPENERS or _was_open(token):
         return _Side.RIGHT
-    if token.space_before is False and token.space_after is not False:
-        return _Side.LEFT
     if form == '"':
         before = sum(other.form == '"' for other in tokens[:position])
         return _Side.LEFT if before % 2 else _Side.RIGHT
