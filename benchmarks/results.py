@@ -53,9 +53,12 @@ def write_section(title: str, text: str, page: Path = RESULTS) -> None:
 
 
 def replace_section(page: str, title: str, text: str) -> str:
-    """Return ``page`` with ``text`` below the heading ``title``; at the end where there was none."""
+    """Return ``page`` with ``text`` below the heading ``title``; at the end where there was none.
+
+    What stands below a smaller heading in the section stays: it was written by hand.
+    """
     section = f"## {title}\n\n{text.strip()}\n"
-    found = re.search(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", page, flags=re.MULTILINE | re.DOTALL)
+    found = re.search(rf"^## {re.escape(title)}\n.*?(?=^###? |\Z)", page, flags=re.MULTILINE | re.DOTALL)
     if found is None:
         return f"{page.rstrip()}\n\n{section}"
     rest = page[found.end() :]

@@ -16,6 +16,8 @@ def test_a_section_takes_the_place_of_the_old_one() -> None:
     assert replace_section(page, "A", "new\n") == "# Page\n\n## A\n\nnew\n\n## B\n\nkept\n"
     assert replace_section(page, "B", "new\n") == "# Page\n\n## A\n\nold\n\n## B\n\nnew\n"
     assert replace_section(page, "C", "new\n") == page + "\n## C\n\nnew\n"
+    below = "# Page\n\n## A\n\nold\n\n### By hand\n\nkept\n"
+    assert replace_section(below, "A", "new") == "# Page\n\n## A\n\nnew\n\n### By hand\n\nkept\n"
 
 
 def test_a_page_that_is_not_there_begins_with_the_section(tmp_path: Path) -> None:
