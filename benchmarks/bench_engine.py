@@ -255,9 +255,9 @@ def describe(measured: Measured, run: str, data: str, model: str, load: float) -
         f"A question takes {profile.passes:.2f} encoder passes and {profile.phrasings:.2f} runs of the phrase graph. "
         f"Of its time {100 * profile.encoder:.1f}% goes to the encoder, {100 * profile.phraser:.1f}% to the phrase "
         f"graph and {100 * profile.rest:.1f}% to everything else: tokenising, choosing, editing, writing.",
-        "Encoder passes a question are counted, later ones among them, so they have another number than the target below, "
-        "which is the median over the questions of each one's time by that of a bare pass over its pieces, and than the "
-        "first table, which has two medians one by the other.",
+        "Encoder passes a question are counted, later ones among them, so their number is another than that of the "
+        "target below, the median over the questions of each one's time by that of a bare pass over its pieces, and "
+        "than the first table's, one median by another.",
         format_table(("target", "asked", "found", ""), targets),
         f"How the time grows with questions, with utterances before one, and what cores add: `{NUMBERS}`, `{PLOT}`.",
         *(f"Not measured: {reason}." for reason in measured.skipped),
