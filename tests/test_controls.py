@@ -91,3 +91,12 @@ def test_what_differs_is_written_and_read_back() -> None:
     controls = Controls.of(Controls(strength=1, protect=("Ira Hayes",)), n_best=3, guard=False)
     assert controls.to_dict() == {"strength": 1.0, "protect": ["Ira Hayes"], "n_best": 3, "guard": False}
     assert Controls.from_dict(controls.to_dict()) == controls
+
+
+def test_what_was_set_is_refused_in_the_other_direction() -> None:
+    Controls().check("resolve")
+    Controls(guard=False, grounded=False, pronouns=("Alex=she",)).check("simplify", ["guard"])
+    Controls(strength=0.7).check("resolve", ["strength", "read"])
+    for controls, given in ((Controls(guard=False), []), (Controls(), ["guard"]), (Controls(), ["strength", "guard"])):
+        with pytest.raises(InputError, match=r"^guard goes with riseq simplify, not with riseq resolve$"):
+            controls.check("resolve", given)

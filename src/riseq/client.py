@@ -289,7 +289,7 @@ def _read_controls(controls: Controls | None, options: ControlOptions, direction
     if direction not in get_args(Direction):
         raise InputError(f"direction is {direction!r}, expected {' or '.join(get_args(Direction))}")
     chosen = Controls.of(controls, **options)
-    chosen.check(direction)
+    chosen.check(direction, options)
     return chosen
 
 

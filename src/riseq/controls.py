@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypedDict
 
@@ -109,10 +109,14 @@ class Controls:
         values = {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) != one.default}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
-    def check(self, direction: Direction) -> None:
-        """Raise where a field was set that makes sense in the other direction only."""
+    def check(self, direction: Direction, given: Container[str] = ()) -> None:
+        """Raise where a field was set that makes sense in the other direction only.
+
+        One was set if it differs from its default, or is one of those that were ``given``, by name.
+        """
         for one in fields(self):
-            if one.metadata.get("only", direction) != direction and getattr(self, one.name) != one.default:
+            was_set = one.name in given or getattr(self, one.name) != one.default
+            if was_set and one.metadata.get("only", direction) != direction:
                 raise InputError(f"{one.name} goes with riseq {one.metadata['only']}, not with riseq {direction}")
 
     @property

@@ -87,6 +87,8 @@ def test_bench_evaluate_and_the_exports_check(model: Path, tmp_path: Path, capsy
     scores = json.loads(capsys.readouterr().out)
     assert scores["exact"] > 50
     assert scores["term_f1"] > 50
+    assert main(["evaluate", "-s", "resolve", "-m", str(model), "-d", pairs, "--grounded"]) == 2
+    assert "grounded goes with riseq simplify, not with riseq resolve" in capsys.readouterr().err
     out = str(tmp_path / "out")
     assert main(["export", str(model.parent / "best"), out, "-p", "float32", "-d", pairs, "--limit", "30"]) == 0
     assert "100.0" in capsys.readouterr().out
@@ -99,6 +101,7 @@ def test_bench_evaluate_and_the_exports_check(model: Path, tmp_path: Path, capsy
         (["resolve", *ASKED, "--resume"], "--resume goes with a file of questions"),
         (["resolve", *ASKED, "--no-grounded"], "No such option: --no-grounded"),
         (["explain", *ASKED, "--direction", "resolve", "--no-grounded"], "grounded goes with riseq simplify"),
+        (["explain", *ASKED, "--direction", "resolve", "--guard"], "guard goes with riseq simplify"),
         (["simplify", *ASKED], "a model to resolve questions; expected one to simplify them"),
     ],
 )

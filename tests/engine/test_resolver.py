@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import riseq
-from riseq.controls import NEUTRAL, Controls
+from riseq.controls import NEUTRAL, ControlOptions, Controls
 from riseq.core.packed import Interner
 from riseq.engine.confidence import FEATURES
 from riseq.engine.directions import load_engine
@@ -138,6 +138,12 @@ def test_controls(resolver: Resolver) -> None:
         (name,) = option
         with pytest.raises(InputError, match=f"{name} goes with riseq simplify, not with riseq resolve"):
             resolver.resolve(question, CONTEXT, controls=Controls(**option))
+    usual: list[ControlOptions] = [{"grounded": True}, {"guard": True}, {"pronouns": []}]  # the defaults, but set
+    for set_so in usual:
+        (name,) = set_so
+        with pytest.raises(InputError, match=f"{name} goes with riseq simplify, not with riseq resolve"):
+            resolver.resolve(question, CONTEXT, **set_so)
+    assert resolver.resolve(question, CONTEXT, controls=Controls()).text == "Did NASA win a prize?"
 
 
 def test_long_dialogues_are_read_as_in_training_or_in_part(resolver: Resolver) -> None:

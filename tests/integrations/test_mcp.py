@@ -65,7 +65,8 @@ def test_a_client_simplifies_and_explains(model: Path, simplifier: Simplifier, r
         properties = tool.input_schema["properties"]
         direction = "resolve" if tool.name == "resolve" else "simplify"
         controls = [one for one in fields(Controls) if one.metadata.get("only", direction) == direction]
-        assert list(properties) == ["question", "context", *(one.name for one in controls)]
+        own = ["question", "context", *(["direction"] if tool.name == "explain" else [])]
+        assert list(properties) == [*own, *(one.name for one in controls)]
         assert tool.input_schema["required"] == ["question", "context"]
         for one in controls:
             help = one.metadata.get(f"{direction}_help", one.metadata["help"])
@@ -96,24 +97,30 @@ def test_a_client_resolves(model: Path, tmp_path_factory: pytest.TempPathFactory
     asked: dict[str, object] = {"question": "Did it win a prize?", "context": ["Do you know NASA?"]}
     messages = [{"role": "user", "content": "Do you know NASA?"}]
     variants = [asked, {**asked, "context": messages, "n_best": 2}, {**asked, "strength": 7}]
-    calls = [("resolve", one) for one in variants]
-    _, (plain, forms, too_strong) = asyncio.run(talk(model, calls, "--resolve-model", str(resolver)))
+    way = {**asked, "direction": "resolve"}
+    calls = [*(("resolve", one) for one in variants), ("explain", way), ("explain", {**way, "guard": False})]
+    _, answers = asyncio.run(talk(model, calls, "--resolve-model", str(resolver)))
+    plain, forms, too_strong, explained, guarded = answers
     content = {"text": "Did NASA win a prize?", "changed": True, "confidence": None, "reason": None, "alternatives": []}
     assert plain.structured_content == content
     assert forms.structured_content is not None
     assert content["text"] in forms.structured_content["alternatives"]
     assert too_strong.is_error
     assert "strength is 7" in say(too_strong)
+    lines = [line.split(maxsplit=1) for line in say(explained).splitlines()]
+    assert ["result", "Did NASA win a prize?"] in lines
+    assert "guard goes with riseq simplify, not with riseq resolve" in say(guarded)
 
 
+@pytest.mark.parametrize(("tool", "more"), [("resolve", {}), ("explain", {"direction": "resolve"})])
 def test_without_a_model_of_the_way_back_the_tool_says_so_in_one_line(
-    model: Path, monkeypatch: pytest.MonkeyPatch
+    model: Path, monkeypatch: pytest.MonkeyPatch, tool: str, more: dict[str, str]
 ) -> None:
     monkeypatch.setattr("riseq.hub._find_shipped", lambda name: None)
 
     async def ask() -> str:
         async with Client(build_server(model, 1)) as client:
-            result = await client.call_tool("resolve", {"question": "Who was she?", "context": []})
+            result = await client.call_tool(tool, {"question": "Who was she?", "context": [], **more})
             assert result.is_error
             return say(result)
 

@@ -157,6 +157,8 @@ def test_a_question_that_fails_stands_at_its_place() -> None:
         assert str(found) == "Is Alien good?"
         with pytest.raises(InputError, match="grounded goes with riseq simplify, not with riseq resolve"):
             client.resolve("Is it good?", grounded=False)
+        with pytest.raises(InputError, match="guard goes with riseq simplify, not with riseq resolve"):
+            client.resolve("Is it good?", guard=True)
         with pytest.raises(InputError, match="direction is 'back', expected simplify or resolve"):
             client.many([], ["Is it good?"], direction="back")  # type: ignore[arg-type]
 

@@ -195,8 +195,12 @@ def add_options(
 
 def take_options(cls: type[T], options: Mapping[str, Any]) -> T:
     """Return the ``cls`` whose fields are those of ``options`` that were given."""
-    given = {one.name: options.get(one.name) for one in fields(cls)}
-    return cls(**{name: value for name, value in given.items() if value not in (None, [], ())})
+    return cls(**find_given({one.name: options.get(one.name) for one in fields(cls)}))
+
+
+def find_given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of ``options`` that were given."""
+    return {name: value for name, value in options.items() if value not in (None, [], ())}
 
 
 def _make_parameter(field: Field[Any], kind: Any, direction: Direction) -> inspect.Parameter:

@@ -18,6 +18,7 @@ from riseq.cli import (
     open_console,
     option,
 )
+from riseq.controls import ControlOptions
 from riseq.systems.registry import load_system
 from riseq.types import InputError
 
@@ -27,7 +28,9 @@ def evaluate(
     system: SystemOption = DEFAULT_SYSTEM,
     model: ModelOption = None,
     predictions: Annotated[Path | None, option("--predictions OUT", "Also write outputs beside targets.")] = None,
-    grounded: Annotated[bool, option("--grounded/--no-grounded", "Drop only what the dialogue has said.")] = True,
+    grounded: Annotated[
+        bool | None, option("--grounded/--no-grounded", "Drop only what the dialogue has said (default yes).")
+    ] = None,
     first_turns: FirstTurnsOption = None,
     confidence: Annotated[bool, option("--confidence", "Also show how well the results' confidences hold.")] = False,
     round_trip: Annotated[bool, option("--round-trip", "Also resolve every output again: what is back?")] = False,
@@ -85,7 +88,8 @@ def evaluate(
         check_apart(data, predictions)
     cases = load_case_set(data, skip_bad)
     examples = [case.example for case in cases]
-    chosen, way_back = load_system(system, model, grounded=grounded), back and load_system("resolve", back)
+    controls: ControlOptions = {} if grounded is None else {"grounded": grounded}
+    chosen, way_back = load_system(system, model, **controls), back and load_system("resolve", back)
     evaluation = run(chosen, examples, first_turns)
     resolved = resolve_again(way_back, examples, evaluation.predictions) if way_back else None
     if predictions is not None:

@@ -34,6 +34,7 @@ def explain(
         hint = "riseq simplify FILE --show-edits shows a file's edits"
         raise InputError(f"{question}: explain takes one question in quotes; {hint}")
     example = cli.make_example(question, context or [])
-    system = "resolve" if direction == "resolve" else "rise"
-    (result,) = SystemChoice(system, model, cli.take_options(Controls, options)).load().simplify([example])
+    system, controls = "resolve" if direction == "resolve" else "rise", cli.take_options(Controls, options)
+    controls.check(direction, cli.find_given(options))
+    (result,) = SystemChoice(system, model, controls).load().simplify([example])
     show(cli.open_console(), result, example.context)

@@ -298,7 +298,7 @@ class Editor:
     def _read_controls(self, controls: Controls | None, options: ControlOptions) -> Controls:
         """Return ``controls`` with ``options``, all of which have to be of this direction."""
         chosen = Controls.of(controls, **options)
-        chosen.check(self.direction)
+        chosen.check(self.direction, options)
         return chosen
 
     def _edit(self, asked: Sequence[Asked], controls: Controls) -> list[Simplification]:

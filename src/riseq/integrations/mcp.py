@@ -26,6 +26,8 @@ with needs_extra("mcp", __name__):
     from pydantic import BaseModel, Field
 
 Question = Annotated[str, Field(description="The self-contained question.")]
+EitherQuestion = Annotated[str, Field(description="The self-contained question; to resolve, as it was asked.")]
+Way = Annotated[Direction, Field(description="simplify, or resolve: the way back.")]
 FollowUp = Annotated[str, Field(description="The question as it was asked in the dialogue.")]
 Context = Annotated[
     list[str | dict[str, Any]],
@@ -66,7 +68,8 @@ def build_server(
         load: Callable[[], Editor], question: str, context: list[Any], **options: Unpack[ControlOptions]
     ) -> Simplification:
         try:
-            return load()(question, context, **options)
+            # All options come from a client, with their defaults where it did not set them.
+            return load()(question, context, controls=Controls.of(**options))
         except InputError as error:
             raise ToolError(str(error)) from error
 
@@ -78,11 +81,13 @@ def build_server(
 
     @server.tool()
     @_with_controls("simplify")
-    def explain(question: Question, context: Context, **options: Unpack[ControlOptions]) -> str:
-        """Show pass by pass how a question becomes conversational, each edit with its probability."""
+    def explain(
+        question: EitherQuestion, context: Context, direction: Way = "simplify", **options: Unpack[ControlOptions]
+    ) -> str:
+        """Show pass by pass how a question becomes conversational, or self-contained: its edits, how probable each."""
         page = StringIO()
         console = Console(file=page, width=1_000, highlight=False, markup=False, emoji=False)
-        result = ask(lambda: simplifier, question, context, **options)
+        result = ask(load_resolver if direction == "resolve" else lambda: simplifier, question, context, **options)
         show(console, result, read_context(context))
         return page.getvalue()
 

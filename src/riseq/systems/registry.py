@@ -131,6 +131,7 @@ def load_system(
     settings = _choose_settings(takes, controls, threads, device, refusal)
     with needs_extra("train", f"the system {name!r}"):
         factory = getattr(import_module(entry.module), entry.factory)
+    controls.check(getattr(factory, "direction", "simplify"), options)
     if round_trip is not None:
         settings["round_trip"] = round_trip
     made: System = factory(*([] if model is None else [Path(model)]), **settings)
