@@ -8,6 +8,12 @@
 # report's plan: ablation-rise-1 to -3, ablation-mld-1 .., ablation-dps-1 .., trans++, trans++-2, trans++-3, qgdiv ..
 # What is done is skipped, and a run that was cut short goes on where it stopped. One that fails does not stop the others.
 #
+# SYSTEMS may change settings of a recipe, after a colon, with commas between: ablation-rise:copies=0,joint=false is called
+# ablation-rise.copies=0,joint=false-1 and so on. The rows that docs/experiments.md still lacks (samples=8 is what -DPS has;
+# with PYTHON=echo the commands are printed into OUT/NAME/train.log and nothing is trained):
+#   JOBS=4 SYSTEMS="ablation-rise:copies=0 ablation-rise:joint=false ablation-rise:samples=8 ablation-rise:risk=baseline" \
+#     benchmarks/train_terms.sh runs/terms
+#
 # JOBS is how many train at once (1; several share a GPU best under MPS, which is started where it is installed), SYSTEMS
 # the recipes (ablation-rise ablation-mld ablation-dps trans++ qgdiv; SYSTEMS=querysim trains QuerySim, whose network, batch
 # and steps are its own), SEEDS the seeds (1 2 3), SETS the sets. Needs what benchmarks/train_baselines.sh needs, the
@@ -25,8 +31,14 @@ for name in ${SETS:-canard/dev.qonly canard/test.qonly canard/test.qa cast19/tes
 done
 
 run() {
-    local recipe=$1 seed=$2 folder=$3 kind=(--passes 5 --first-turns asked)
+    local recipe=${1%%:*} seed=$2 folder=$3 kind=(--passes 5 --first-turns asked) changes=() change
+    if [ "$1" != "$recipe" ]; then
+        IFS=, read -ra changes <<<"${1#*:}"
+    fi
     shift 3
+    for change in "${changes[@]}"; do # after the flags: they are what makes the variant
+        set -- "$@" --set "$change"
+    done
     case $recipe in ablation-*) ;; *) kind=(--system "$recipe") ;; esac
     "$python" -m riseq train "$here/../recipes/$recipe.yaml" --out "$folder" --seed "$seed" --resume auto "$@"
     mkdir -p "$folder/pred"
@@ -45,7 +57,7 @@ fi
 names=()
 for recipe in ${SYSTEMS:-ablation-rise ablation-mld ablation-dps trans++ qgdiv}; do
     for seed in ${SEEDS:-1 2 3}; do
-        name=$recipe-$seed
+        name=${recipe/:/.}-$seed
         case $name in ablation-*) ;; *-1) name=$recipe ;; esac
         names+=("$name")
         [ ! -f "$out/$name/pred/scores.jsonl" ] || continue

@@ -13,9 +13,12 @@ import pytest
 pytest.importorskip("torch")
 
 from riseq.systems.saved import file_stem, read_outputs
+from riseq.train.settings import parse_override, read_recipe
 from tiny_world import make_rows, write_rows, write_world
 
 SETS = ("canard/dev.qonly", "canard/test.qonly", "canard/test.qa", "cast19/test.qonly")
+VARIANTS = ("copies=0", "joint=false", "samples=8", "risk=baseline")
+"""The settings of RISE that have no row on equal terms yet."""
 CHANGES = ("epochs=4", "scored_from=4", "decoder_layers=1", "batch=8", "device=cpu", "limit=8")
 
 
@@ -56,6 +59,26 @@ def test_a_run_that_fails_is_told_and_the_exit_code_says_so(
     assert broken.returncode == 1
     assert f"== {system} failed" in broken.stdout
     assert "no setting is called 'joint'" in broken.stdout
+
+
+def test_a_variant_has_its_own_name_and_settings(root: Path, tmp_path: Path) -> None:
+    out = tmp_path / "runs"
+    systems = " ".join(f"ablation-rise:{change}" for change in (*VARIANTS, "copies=0,joint=false"))
+    done = run_script(root, tmp_path, out, PYTHON="echo", SYSTEMS=systems, SEEDS="2")  # what would be run is printed
+    assert done.returncode == 0, done.stdout + done.stderr
+    for change in VARIANTS:
+        log = (out / f"ablation-rise.{change}-2" / "train.log").read_text(encoding="utf-8")
+        assert "recipes/ablation-rise.yaml --out" in log
+        assert log.splitlines()[0].endswith(f"--set limit=8 --set {change}")
+        assert read_recipe(root / "recipes" / "ablation-rise.yaml", dict([parse_override(change)])).epochs == 13
+    both = (out / "ablation-rise.copies=0,joint=false-2" / "train.log").read_text(encoding="utf-8")
+    assert "--set copies=0 --set joint=false\n" in both
+
+
+def test_the_script_and_the_page_name_the_rows_that_are_missing(root: Path) -> None:
+    for page in ("benchmarks/train_terms.sh", "docs/experiments.md"):
+        text = (root / page).read_text(encoding="utf-8")
+        assert " ".join(f"ablation-rise:{change}" for change in VARIANTS) in text
 
 
 @pytest.mark.skipif("RISEQ_SLOW" not in os.environ, reason="a minute of training; RISEQ_SLOW=1 runs it")

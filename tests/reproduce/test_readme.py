@@ -13,7 +13,7 @@ from riseq.data.dataset import load_dataset
 from riseq.reproduce.blocks import END
 from riseq.reproduce.everyday import SAVED_ANSWERS as EVERYDAY
 from riseq.reproduce.plan import ANSWERS, GROUNDED_SETS, PREDICTIONS, UNSEEN
-from riseq.reproduce.readme import BEGIN, GROUNDED, build_results, replace_speed, write_readme
+from riseq.reproduce.readme import BEGIN, GROUNDED, build_results, replace_speed, write_pair, write_readme
 from riseq.reproduce.scoreboard import Scoreboard
 from riseq.systems.saved import Store
 from riseq.types import InputError
@@ -100,6 +100,19 @@ def test_grounded_outputs_are_told_once_they_are_saved(board: Scoreboard) -> Non
     assert again.rescore_command("rise-small", dataset).endswith(
         f"rise-small/cast19.test.qonly+grounded.jsonl.gz --data {UNSEEN}"
     )
+
+
+@pytest.mark.parametrize(
+    ("pair", "form", "text"),
+    [
+        ((88.74, 88.66), ".1f", "88.74 to 88.66"),
+        ((88.70, 88.64), ".1f", "88.7 to 88.6"),
+        ((88.7, 88.7), ".1f", "88.7 to 88.7"),
+        ((6.9094, 6.9088), ".3f", "6.9094 to 6.9088"),
+    ],
+)
+def test_numbers_that_differ_do_not_look_alike(pair: tuple[float, float], form: str, text: str) -> None:
+    assert write_pair(*pair, form) == text
 
 
 def test_the_speed_is_that_of_the_default_model(board: Scoreboard, tmp_path: Path, root: Path) -> None:

@@ -32,6 +32,7 @@ _SHIPPED = {
     "rise-large": ("RISE, ours, `large`", "4 bits", ""),
 }
 _FORMS: tuple[tuple[str, FirstTurns], ...] = ((TEST, "kept"), (UNSEEN, "kept"), (UNSEEN, "asked"))
+MOST_DIGITS = 6
 ABLATIONS = {"-DPS": "epsilon-greedy draws", "-MLD": "maximum likelihood"}
 
 
@@ -110,13 +111,21 @@ def _compare(board: Scoreboard) -> list[str]:
             if ahead:
                 sure = sum(one.sure for one in ahead.values())
                 which = ", ".join(
-                    f"{TITLES[key]} ({one.theirs:{score_digits(key)}} to {one.ours:{score_digits(key)}})"
+                    f"{TITLES[key]} ({write_pair(one.theirs, one.ours, score_digits(key))})"
                     for key, one in ahead.items()
                 )
                 where = f"Its ablation {title} ({ABLATIONS[title]}) is ahead of it on {SET_TITLES[dataset]}"
                 lines.append(f"{where} in {which}; p < {LEVEL} in {sure or 'none'}.")
     head = f"Of the {count} numbers in the first two columns, RISE on CANARD alone is {', '.join(said)}."
     return ["", head, *lines] if said else []
+
+
+def write_pair(first: float, second: float, form: str) -> str:
+    """Return two numbers in a ``form`` such as ``.1f``, with more digits where they differ and would look alike."""
+    digits = int(form[1:-1])
+    while digits < MOST_DIGITS and first != second and f"{first:.{digits}f}" == f"{second:.{digits}f}":
+        digits += 1
+    return f"{first:.{digits}f} to {second:.{digits}f}"
 
 
 def _write_row(board: Scoreboard, label: str, systems: list[PlannedSystem]) -> str:

@@ -99,7 +99,7 @@ class Manifest:
     name: str
     title: str
     system: str
-    convention: str = "contexts of earlier questions only"
+    convention: str = "contexts of earlier questions only; in canard/test.qa of earlier questions and answers"
     counted_passes: int | None = None
     """How many of the saved passes are the system's output; None counts all."""
     parameters: int | None = None
