@@ -16,11 +16,9 @@ from riseq.engine.dialogue import DialogueWords
 from riseq.engine.phrasing import CopiedWords
 from riseq.engine.reading import Reader
 from riseq.engine.rules.agreement import Pronouns, correct_gender, fix_agreement, use_pronouns
-from riseq.engine.rules.articles import add_articles
 from riseq.engine.rules.broken_english import fix_stranded_words, mend_phrases
-from riseq.engine.rules.openings import complete_openings
-from riseq.engine.rules.places import add_prepositions
-from riseq.engine.rules.repetition import drop_repeated, repeats_itself
+from riseq.engine.rules.repetition import repeats_itself
+from riseq.engine.rules.resolved import mend_resolved
 from riseq.engine.rules.small_talk import NO_QUESTION, asks_nothing
 from riseq.model.copies import CopyBatch
 from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, ShownRow
@@ -179,11 +177,8 @@ class Draft:
             edits = self._mend(chosen)
             known = {at: one for at, one in known.items() if edits[at] == chosen[at]}
         else:
-            wanted = drop_repeated(self.words, chosen, [*choice.probabilities, *[1.0] * unseen])
-            known = {at: one for at, one in known.items() if wanted[at] == chosen[at]}
-            whole, known = complete_openings(wanted, known, self.dialogue.context)
-            placed, known = add_prepositions(self.words, whole, known, self.dialogue.context)
-            edits, known = add_articles(self.words, placed, known, self.dialogue.context)
+            likely = [*choice.probabilities, *[1.0] * unseen]
+            edits, known = mend_resolved(self.words, chosen, likely, known, self.dialogue.context)
         reached = apply(self.words, edits)
         # A mark alone is no question: an edit that would leave no word is not made.
         if reached == self.words or not any(is_word(word) for word in reached[1:]):
@@ -191,8 +186,8 @@ class Draft:
         if self.direction == "resolve" and repeats_itself(reached) and not repeats_itself(self.words):
             return False
         # What a rule does to a word that the network keeps follows from its other edits, and is as sure as they are.
-        likely = zip(chosen, edits, choice.probabilities + [1.0] * unseen, strict=True)
-        probabilities = [1.0 if was.op is Op.KEEP and now.op is not Op.KEEP else p for was, now, p in likely]
+        pairs = zip(chosen, edits, choice.probabilities + [1.0] * unseen, strict=True)
+        probabilities = [1.0 if was.op is Op.KEEP and now.op is not Op.KEEP else p for was, now, p in pairs]
         step = realise(self.text, edits, self.dialogue.context, probabilities, known)
         self.steps.append(step)
         self.text = step.text

@@ -1,0 +1,25 @@
+"""All that is mended in the edits of a pass that resolves a question, in order."""
+
+from collections.abc import Mapping, Sequence
+
+from riseq.core.edits import Edit
+from riseq.engine.rules.articles import add_articles
+from riseq.engine.rules.openings import complete_openings
+from riseq.engine.rules.places import add_prepositions
+from riseq.engine.rules.repetition import drop_repeated
+from riseq.text.realise import Copied
+
+
+def mend_resolved(
+    words: Sequence[str],
+    chosen: Sequence[Edit],
+    probabilities: Sequence[float],
+    copied: Mapping[int, Copied],
+    context: Sequence[str],
+) -> tuple[list[Edit], dict[int, Copied]]:
+    """Return the ``chosen`` edits of ``words`` as a resolved question needs them, and what they still ``copied``."""
+    edits = drop_repeated(words, chosen, probabilities)
+    known = {at: one for at, one in copied.items() if edits[at].phrase}
+    edits, known = complete_openings(edits, known, context)
+    edits, known = add_prepositions(words, edits, known, context)
+    return add_articles(words, edits, known, context)
