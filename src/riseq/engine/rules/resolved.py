@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from riseq.core.edits import Edit
 from riseq.engine.rules.articles import add_articles
+from riseq.engine.rules.end_marks import keep_end_marks
 from riseq.engine.rules.kept_words import keep_rest, undo_losses
 from riseq.engine.rules.openings import complete_openings
 from riseq.engine.rules.places import add_prepositions
@@ -21,6 +22,7 @@ def mend_resolved(
     """Return the ``chosen`` edits of ``words`` as a resolved question needs them, and what they still ``copied``."""
     # What is not to be done at all goes first, for what is left is judged by what else is done.
     edits = undo_losses(words, keep_rest(words, chosen))
+    edits = keep_end_marks(words, edits)
     edits = drop_repeated(words, edits, probabilities)
     known = {at: one for at, one in copied.items() if edits[at].phrase}
     edits, known = complete_openings(edits, known, context)
