@@ -8,7 +8,7 @@ from riseq.engine.rules.end_marks import keep_end_marks
 from riseq.engine.rules.kept_words import keep_rest, undo_losses
 from riseq.engine.rules.openings import complete_openings
 from riseq.engine.rules.places import add_prepositions
-from riseq.engine.rules.repetition import drop_repeated
+from riseq.engine.rules.repetition import drop_repeated, name_once
 from riseq.text.realise import Copied
 
 
@@ -23,6 +23,7 @@ def mend_resolved(
     # What is not to be done at all goes first, for what is left is judged by what else is done.
     edits = undo_losses(words, keep_rest(words, chosen))
     edits = keep_end_marks(words, edits)
+    edits = name_once(words, edits, probabilities)
     edits = drop_repeated(words, edits, probabilities)
     known = {at: one for at, one in copied.items() if edits[at].phrase}
     edits, known = complete_openings(edits, known, context)
