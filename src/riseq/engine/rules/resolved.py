@@ -6,6 +6,7 @@ from riseq.core.edits import Edit
 from riseq.engine.rules.articles import add_articles
 from riseq.engine.rules.end_marks import keep_end_marks
 from riseq.engine.rules.kept_words import keep_rest, undo_losses
+from riseq.engine.rules.ones import keep_ones
 from riseq.engine.rules.openings import complete_openings
 from riseq.engine.rules.places import add_prepositions
 from riseq.engine.rules.repetition import drop_repeated, name_once
@@ -23,6 +24,7 @@ def mend_resolved(
     # What is not to be done at all goes first, for what is left is judged by what else is done.
     edits = undo_losses(words, keep_rest(words, chosen))
     edits = keep_end_marks(words, edits)
+    edits = keep_ones(words, edits, copied, context)
     edits = name_once(words, edits, probabilities)
     edits = drop_repeated(words, edits, probabilities)
     known = {at: one for at, one in copied.items() if edits[at].phrase}
