@@ -68,6 +68,7 @@ def test_texts_are_those_of_training(checkpoint: Path, exported: Path, monkeypat
     monkeypatch.setattr("riseq.engine.drafts.repeats_itself", lambda words: False)  # training has no such rules
     monkeypatch.setattr("riseq.engine.drafts.asks_nothing", lambda words: False)
     monkeypatch.setattr("riseq.engine.drafts.mend_resolved", lambda words, edits, odds, copied, said: (edits, copied))
+    monkeypatch.setattr("riseq.engine.drafts.find_waiting", lambda words, asked: None)
     wanted = predict(checkpoint, examples)
     for folder in (checkpoint, exported):
         results = load_engine(folder).batch(examples)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riseq.core.copyable import make_copyable
-from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
+from riseq.core.edits import DELETE, KEEP, MARKER, Edit, Op, apply
 from riseq.core.packed import Interner
 from riseq.engine.confidence import Calibration, DraftFeatures, PassFeatures
 from riseq.engine.dialogue import DialogueWords
@@ -17,6 +17,7 @@ from riseq.engine.phrasing import CopiedWords
 from riseq.engine.reading import Reader
 from riseq.engine.rules.agreement import Pronouns, correct_gender, fix_agreement, use_pronouns
 from riseq.engine.rules.broken_english import fix_stranded_words, mend_phrases
+from riseq.engine.rules.conjunctions import find_waiting
 from riseq.engine.rules.repetition import repeats_itself
 from riseq.engine.rules.resolved import mend_resolved
 from riseq.engine.rules.small_talk import NO_QUESTION, asks_nothing
@@ -196,6 +197,20 @@ class Draft:
         self.cuts = _cut(self.words[: len(self.words) - unseen], pieces, self.room)
         return True
 
+    def wants_another(self, calibration: Calibration) -> bool:
+        """Return whether another pass is worth it; one that put in an "and" is to say with whom."""
+        return self._find_waiting() is not None or calibration.wants_another(self.pass_features, self.features)
+
+    def _find_waiting(self) -> int | None:
+        return find_waiting(self.words, self.question_words) if self.direction == "resolve" and self.steps else None
+
+    def _drop_waiting(self) -> list[Step]:
+        """Return the step that deletes an "and" that no pass completed, if there is one."""
+        if (at := self._find_waiting()) is None:
+            return []
+        edits = [DELETE if k == at else KEEP for k in range(len(self.words))]
+        return [realise(self.text, edits, self.dialogue.context, [1.0] * len(edits))]
+
     def _mend(self, chosen: Sequence[Edit]) -> list[Edit]:
         """Return the edits with the grammar that follows from them put right, as a simplified question needs it."""
         fixed, grounded = self.fixed, self.condition is Condition.GROUNDED
@@ -226,8 +241,10 @@ class Draft:
             confidence = calibration.rate(self.pass_features, self.features)
         elif calibration is not None:
             confidence = calibration.alone if self.reason == NO_DIALOGUE else calibration.untouched
-        steps = tuple(Step(step.text, tuple(map(self._refer, step.edits))) for step in self.steps)
-        made = self.question, self.text, steps, self.truncated
+        steps = tuple(
+            Step(step.text, tuple(map(self._refer, step.edits))) for step in (*self.steps, *self._drop_waiting())
+        )
+        made = self.question, steps[-1].text if steps else self.text, steps, self.truncated
         return Simplification(*made, confidence, probability, reason=self.reason)
 
     def _refer(self, edit: TextEdit) -> TextEdit:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from riseq.core.edits import Edit
 from riseq.engine.rules.articles import add_articles
+from riseq.engine.rules.conjunctions import drop_conjunctions
 from riseq.engine.rules.end_marks import keep_end_marks
 from riseq.engine.rules.kept_words import keep_rest, undo_losses
 from riseq.engine.rules.ones import keep_ones
@@ -28,6 +29,7 @@ def mend_resolved(
     edits = name_once(words, edits, probabilities)
     edits = drop_repeated(words, edits, probabilities)
     known = {at: one for at, one in copied.items() if edits[at].phrase}
+    edits = drop_conjunctions(edits, known)
     edits, known = complete_openings(edits, known, context)
     edits, known = add_prepositions(words, edits, known, context)
     return add_articles(words, edits, known, context)
