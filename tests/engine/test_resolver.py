@@ -69,6 +69,7 @@ def test_texts_are_those_of_training(checkpoint: Path, exported: Path, monkeypat
     monkeypatch.setattr("riseq.engine.drafts.asks_nothing", lambda words: False)
     monkeypatch.setattr("riseq.engine.drafts.mend_resolved", lambda words, edits, odds, copied, said: (edits, copied))
     monkeypatch.setattr("riseq.engine.drafts.find_waiting", lambda words, asked: None)
+    monkeypatch.setattr("riseq.engine.decisions.find_unnamed", lambda words, ops, phrases: [])
     wanted = predict(checkpoint, examples)
     for folder in (checkpoint, exported):
         results = load_engine(folder).batch(examples)

@@ -10,6 +10,7 @@ from riseq.engine.rules.kept_words import keep_rest, undo_losses
 from riseq.engine.rules.ones import keep_ones
 from riseq.engine.rules.openings import complete_openings
 from riseq.engine.rules.places import add_prepositions
+from riseq.engine.rules.possessives import name_owner_once, shorten_plurals
 from riseq.engine.rules.repetition import drop_repeated, name_once
 from riseq.text.realise import Copied
 
@@ -30,6 +31,8 @@ def mend_resolved(
     edits = drop_repeated(words, edits, probabilities)
     known = {at: one for at, one in copied.items() if edits[at].phrase}
     edits = drop_conjunctions(edits, known)
+    edits = name_owner_once(words, edits)
+    edits = shorten_plurals(words, edits, known, context)
     edits, known = complete_openings(edits, known, context)
     edits, known = add_prepositions(words, edits, known, context)
     return add_articles(words, edits, known, context)
