@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,10 +16,11 @@ from riseq.core.edits import DELETE, KEEP, MARKER, Edit, Op, Ops, find_runs
 from riseq.engine.backends import ScoreArray
 from riseq.engine.decisions import choose_phrases, decide, find_row_spans
 from riseq.engine.drafts import Choice, Draft, gather, start
-from riseq.engine.phrasing import Phrasing
+from riseq.engine.phrasing import BestPhrase, Phrasing
 from riseq.engine.rules.neighbours import substitute_subject
 from riseq.model import inputs as collate
 from riseq.model.inputs import Condition, SpanBatch
+from riseq.types import Direction
 from tiny_model import PHRASES, make_pieces
 
 PIECES = make_pieces("bert")
@@ -49,6 +51,40 @@ def write(rows: list[str], phrases: dict[tuple[int, int], int]) -> Written:
 
 def choose_best(drafts: list[Draft], reading: Written) -> list[Choice]:
     return choose_phrases(gather(drafts, PIECES), reading, Phrasing(PHRASES), [decide(reading.edits_BWE, drafts)])[0]
+
+
+@dataclass(frozen=True)
+class Said(Phrasing):
+    """One phrase for every span."""
+
+    best: BestPhrase | None = None
+
+    def find_best(self, scores_NP: ScoreArray, read_N: Sequence[Sequence[str]]) -> list[BestPhrase]:
+        assert self.best is not None
+        return [self.best] * len(scores_NP)
+
+
+@pytest.mark.parametrize(
+    ("direction", "owner", "expected", "why"),
+    [
+        ("resolve", BestPhrase(("zappa", "'", "s"), 0.1), ("zappa", "'", "s"), "an article would lose whose it is"),
+        ("resolve", None, None, "nobody is known: the possessive stays"),
+        ("simplify", None, ("the",), "the dialogue says whose"),
+    ],
+)
+def test_a_possessive_becomes_a_name(
+    direction: Direction, owner: BestPhrase | None, expected: tuple[str, ...] | None, why: str
+) -> None:
+    draft = start("was its own film good", ("Zappa had a film.",), PIECES, 512, direction=direction)
+    reading = write(["KKSSKK"], {(0, 2): 0})
+    phrasing = Said(PHRASES, best=BestPhrase(("the",), 0.6, owner=owner))
+    ((choice,),) = choose_phrases(
+        gather([draft], PIECES), reading, phrasing, [decide(reading.edits_BWE, [draft])], [draft]
+    )
+    edits = (
+        [KEEP] * 6 if expected is None else [KEEP, KEEP, Edit(Op.SUBSTITUTE, expected), Edit(Op.SUBSTITUTE), KEEP, KEEP]
+    )
+    assert choice.edits == edits, why
 
 
 def test_edits_phrases_and_probabilities_come_together() -> None:

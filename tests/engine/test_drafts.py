@@ -119,6 +119,24 @@ def test_advancing_keeps_what_was_not_seen() -> None:
     assert draft.finish().steps == tuple(draft.steps)
 
 
+@pytest.mark.parametrize(
+    ("question", "reached", "finished"),
+    [
+        ("Did they have it?", "Did Zappa and have it?", "Did Zappa have it?"),
+        ("Did they sing?", "Did Zappa and sing?", "Did Zappa and sing?"),
+    ],
+)
+def test_an_and_that_no_pass_completed_goes_at_the_end(question: str, reached: str, finished: str) -> None:
+    draft = start(question, ("Do you like Zappa?",), PIECES, 512, direction="resolve")
+    edits = [KEEP, KEEP, Edit(Op.SUBSTITUTE, ("zappa", "and")), *[KEEP] * (len(draft.words) - 3)]
+    assert draft.advance(Choice(edits, [0.5] * len(edits)), PIECES)
+    assert draft.text == reached, "a later pass may name the other"
+    result = draft.finish()
+    assert result.text == finished
+    assert result.steps[-1].text == finished
+    assert result.question == question
+
+
 def test_what_was_out_of_sight_stays_so() -> None:
     draft = start("film " * 20, ("A band.",), PIECES, 17)
     assert (len(draft.cuts), draft.unseen) == (12, 9)

@@ -87,3 +87,20 @@ def test_words_of_the_vocabulary_have_a_mention_where_they_were_said() -> None:
     assert (best.words, best.copied) == (("of", "alien"), CopiedWords(8, 10, 0))
     (plain,) = Phrasing(VOCABULARY).find_best(scores[:, :4], [[]])
     assert (plain.words, plain.copied) == (("of", "alien"), None)
+
+
+def test_beside_an_article_alone_the_likeliest_owner_is_known() -> None:
+    templates = TemplateVocabulary((((), ()), ((), ("'", "s")), (("of",), ())))
+    known = PhraseVocabulary((("the",), ("it",), ("its",)))
+    width = len(known) + len(READ[0]) * LONGEST
+    scores = np.full((2, width + len(templates)), -20, dtype=np.float32)
+    scores[:, len(known) + 2 * LONGEST], scores[:, width + 1] = np.log([0.3, 0.5])
+    scores[0, 0] = np.log(0.6)
+    scores[1, 1] = np.log(0.6)
+    article, pronoun = Phrasing(known, LONGEST, templates).find_best(scores, [READ[0]] * 2)
+    assert (article.words, pronoun.words) == (("the",), ("it",))
+    assert pronoun.owner is None, "nobody is lost"
+    assert article.owner is not None
+    assert article.owner.words == ("alien", "'", "s")
+    assert article.owner.copied is not None
+    assert article.owner.probability == pytest.approx(0.15, rel=1e-3)

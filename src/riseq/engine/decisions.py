@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riseq.controls import NEUTRAL
-from riseq.core.edits import DELETE, KEEP, Edit, Op, Ops, find_runs
+from riseq.core.edits import DELETE, KEEP, Edit, Op, Ops, find_run, find_runs, set_run
 from riseq.engine.backends import BatchScores, QueuedScores, ScoreArray
 from riseq.engine.confidence import measure_passes, take_scores
 from riseq.engine.drafts import Choice, Draft
@@ -15,6 +15,7 @@ from riseq.engine.phrasing import BestPhrase, Phrasing
 from riseq.engine.rules import neighbours
 from riseq.engine.rules.broken_english import undo_broken_runs
 from riseq.engine.rules.new_information import keep_new_information, keep_unsaid
+from riseq.engine.rules.possessives import find_unnamed
 from riseq.engine.rules.two_candidates import keep_candidates
 from riseq.model.inputs import Batch, Condition, IntArray, SpanBatch
 from riseq.text.lexicon import is_word
@@ -151,9 +152,14 @@ def choose_phrases(
         for row, word, start, end in spans:
             best_R.setdefault(row, {})[word] = best[row, start, end]
         pairs = enumerate(zip(rows, drafts, strict=False))
-        kept = [_keep_grounded(ops, draft, best_R.get(row, {})) for row, (ops, draft) in pairs]
+        kept = [_correct_ops(ops, draft, best_R.get(row, {})) for row, (ops, draft) in pairs]
         chosen.append(_choose_layer(scores.edits_BWE, batch.words_B, kept or rows, best_R))
     return chosen
+
+
+def _correct_ops(ops: Ops, draft: Draft, new: dict[int, BestPhrase]) -> Ops:
+    """Return the operations as the rules have them that go by what is ``new`` at which word."""
+    return _name_owners(ops, draft, new) if draft.direction == "resolve" else _keep_grounded(ops, draft, new)
 
 
 def _keep_grounded(ops: Ops, draft: Draft, new: Mapping[int, BestPhrase]) -> Ops:
@@ -165,6 +171,21 @@ def _keep_grounded(ops: Ops, draft: Draft, new: Mapping[int, BestPhrase]) -> Ops
     keep_unsaid(kept, words, phrases, draft.names, draft.question_words, draft.dialogue)
     keep_candidates(kept, words, phrases, draft.dialogue)
     undo_broken_runs(kept, words, phrases, draft.names, draft.fixed)
+    return kept
+
+
+def _name_owners(ops: Ops, draft: Draft, new: dict[int, BestPhrase]) -> Ops:
+    """Return the operations of a resolved question without those that lose whose something is.
+
+    Where the network knows somebody, ``new`` gets the name, in place; else the possessive stays.
+    """
+    kept = list(ops)
+    phrases = {word: one.words for word, one in new.items() if ops[word] != Op.KEEP}
+    for word in find_unnamed(draft.words, ops, phrases):
+        if (owner := new[word].owner) is not None:
+            new[word] = owner
+        else:
+            set_run(kept, find_run(ops, word, (Op.SUBSTITUTE,)), Op.KEEP)
     return kept
 
 

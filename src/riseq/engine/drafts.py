@@ -9,19 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riseq.core.copyable import make_copyable
-from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
+from riseq.core.edits import DELETE, KEEP, MARKER, Edit, Op, apply
 from riseq.core.packed import Interner
 from riseq.engine.confidence import Calibration, DraftFeatures, PassFeatures
 from riseq.engine.dialogue import DialogueWords
 from riseq.engine.phrasing import CopiedWords
 from riseq.engine.reading import Reader
 from riseq.engine.rules.agreement import Pronouns, correct_gender, fix_agreement, use_pronouns
-from riseq.engine.rules.articles import add_articles
 from riseq.engine.rules.broken_english import fix_stranded_words, mend_phrases
-from riseq.engine.rules.openings import complete_openings
-from riseq.engine.rules.places import add_prepositions
-from riseq.engine.rules.quotations import close_quotations
-from riseq.engine.rules.repetition import drop_repeated, repeats_itself
+from riseq.engine.rules.conjunctions import find_waiting
+from riseq.engine.rules.repetition import repeats_itself
+from riseq.engine.rules.resolved import mend_resolved
 from riseq.engine.rules.small_talk import NO_QUESTION, asks_nothing
 from riseq.model.copies import CopyBatch
 from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, ShownRow
@@ -180,12 +178,8 @@ class Draft:
             edits = self._mend(chosen)
             known = {at: one for at, one in known.items() if edits[at] == chosen[at]}
         else:
-            wanted = drop_repeated(self.words, chosen, [*choice.probabilities, *[1.0] * unseen])
-            known = {at: one for at, one in known.items() if wanted[at] == chosen[at]}
-            whole, known = complete_openings(wanted, known, self.dialogue.context)
-            placed, known = add_prepositions(self.words, whole, known, self.dialogue.context)
-            led, known = add_articles(self.words, placed, known, self.dialogue.context)
-            edits, known = close_quotations(self.words, led, known, self.dialogue.context)
+            likely = [*choice.probabilities, *[1.0] * unseen]
+            edits, known = mend_resolved(self.words, chosen, likely, known, self.dialogue.context)
         reached = apply(self.words, edits)
         # A mark alone is no question: an edit that would leave no word is not made.
         if reached == self.words or not any(is_word(word) for word in reached[1:]):
@@ -193,8 +187,8 @@ class Draft:
         if self.direction == "resolve" and repeats_itself(reached) and not repeats_itself(self.words):
             return False
         # What a rule does to a word that the network keeps follows from its other edits, and is as sure as they are.
-        likely = zip(chosen, edits, choice.probabilities + [1.0] * unseen, strict=True)
-        probabilities = [1.0 if was.op is Op.KEEP and now.op is not Op.KEEP else p for was, now, p in likely]
+        pairs = zip(chosen, edits, choice.probabilities + [1.0] * unseen, strict=True)
+        probabilities = [1.0 if was.op is Op.KEEP and now.op is not Op.KEEP else p for was, now, p in pairs]
         step = realise(self.text, edits, self.dialogue.context, probabilities, known)
         self.steps.append(step)
         self.text = step.text
@@ -202,6 +196,20 @@ class Draft:
         # What was out of sight once stays so, however short the rest becomes.
         self.cuts = _cut(self.words[: len(self.words) - unseen], pieces, self.room)
         return True
+
+    def wants_another(self, calibration: Calibration) -> bool:
+        """Return whether another pass is worth it; one that put in an "and" is to say with whom."""
+        return self._find_waiting() is not None or calibration.wants_another(self.pass_features, self.features)
+
+    def _find_waiting(self) -> int | None:
+        return find_waiting(self.words, self.question_words) if self.direction == "resolve" and self.steps else None
+
+    def _drop_waiting(self) -> list[Step]:
+        """Return the step that deletes an "and" that no pass completed, if there is one."""
+        if (at := self._find_waiting()) is None:
+            return []
+        edits = [DELETE if k == at else KEEP for k in range(len(self.words))]
+        return [realise(self.text, edits, self.dialogue.context, [1.0] * len(edits))]
 
     def _mend(self, chosen: Sequence[Edit]) -> list[Edit]:
         """Return the edits with the grammar that follows from them put right, as a simplified question needs it."""
@@ -233,8 +241,10 @@ class Draft:
             confidence = calibration.rate(self.pass_features, self.features)
         elif calibration is not None:
             confidence = calibration.alone if self.reason == NO_DIALOGUE else calibration.untouched
-        steps = tuple(Step(step.text, tuple(map(self._refer, step.edits))) for step in self.steps)
-        made = self.question, self.text, steps, self.truncated
+        steps = tuple(
+            Step(step.text, tuple(map(self._refer, step.edits))) for step in (*self.steps, *self._drop_waiting())
+        )
+        made = self.question, steps[-1].text if steps else self.text, steps, self.truncated
         return Simplification(*made, confidence, probability, reason=self.reason)
 
     def _refer(self, edit: TextEdit) -> TextEdit:

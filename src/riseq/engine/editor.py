@@ -363,7 +363,7 @@ class Editor:
             moved = yield from self._advance_all(list(batches), controls, number, backend)
             active = [draft for batch in moved for draft in batch if draft.editable]
             if (fitted := self.calibration) is not None:
-                active = [draft for draft in active if fitted.wants_another(draft.pass_features, draft.features)]
+                active = [draft for draft in active if draft.wants_another(fitted)]
         return drafts
 
     def _advance_all(

@@ -20,6 +20,7 @@ from riseq.core.copyable import LIKELIEST_COLUMNS, LIKELIEST_TEMPLATES
 from riseq.core.phrases import Phrase, PhraseVocabulary
 from riseq.core.templates import Template, TemplateVocabulary, find_splits
 from riseq.engine.backends import ScoreArray
+from riseq.text.lexicon import APOSTROPHES, ARTICLES, is_content
 
 BARE_COLUMNS = 64
 """How many columns are looked at where there are no templates: training then knows the sums of all of them."""
@@ -43,6 +44,8 @@ class BestPhrase(NamedTuple):
     probability: float
     copied: CopiedWords | None = None
     """Their likeliest mention; None where they cannot be copied."""
+    owner: BestPhrase | None = None
+    """The likeliest copied words that say whose something is, where the likeliest words are an article alone."""
 
 
 class _Way(NamedTuple):
@@ -150,7 +153,28 @@ def _sum_ways(count: int, spans: Sequence[tuple[int, Phrase, _Way]], scores_M: N
         if now is None or odds > now.probability:
             mention = likeliest.get((span, words))
             best[span] = BestPhrase(words, min(odds, 1.0), None if mention is None else mention[1])
-    return [one for one in best if one is not None]
+    found = [one for one in best if one is not None]
+    return [
+        one._replace(owner=_find_owner(span, sums, likeliest)) if ARTICLES.issuperset(one.words) and likeliest else one
+        for span, one in enumerate(found)
+    ]
+
+
+def _find_owner(
+    span: int,
+    sums: Mapping[tuple[int, Phrase], float],
+    likeliest: Mapping[tuple[int, Phrase], tuple[float, CopiedWords]],
+) -> BestPhrase | None:
+    """Return the likeliest copied words at a span that end in an apostrophe, or in one and an s."""
+    owners = [key for key in likeliest if key[0] == span and _is_possessive(key[1])]
+    if not owners:
+        return None
+    key = max(owners, key=sums.__getitem__)
+    return BestPhrase(key[1], min(sums[key], 1.0), likeliest[key][1])
+
+
+def _is_possessive(words: Phrase) -> bool:
+    return not APOSTROPHES.isdisjoint(words[-2:]) and any(map(is_content, words))
 
 
 def _find_top(scores_NP: ScoreArray, count: int) -> NDArray[np.int64]:

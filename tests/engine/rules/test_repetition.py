@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
-from riseq.engine.rules.repetition import drop_repeated, repeats_itself
+from riseq.engine.rules.repetition import drop_repeated, name_once, repeats_itself
 from riseq.text.words import forms
 
 
@@ -59,6 +59,43 @@ def test_what_goes_is_not_said() -> None:
     words = [MARKER, "is", "ada", "there"]
     edits = [KEEP, Edit(Op.INSERT, ("ada",)), Edit(Op.DELETE), KEEP]
     assert drop_repeated(words, edits, [1.0] * 4) == edits
+
+
+@pytest.mark.parametrize(
+    ("question", "names", "expected", "why"),
+    [
+        ("can he beat him ?", {"he": ("ada", 0.9), "him": ("ada", 0.6)}, "can ada beat him ?", "nobody beats himself"),
+        ("is he older than her ?", {"he": ("eve", 0.5), "her": ("eve", 0.7)}, "is he older than eve ?", "the likelier"),
+        ("is lyon bigger than it ?", {"it": ("lyon", 0.9)}, "is lyon bigger than it ?", "the clause names it already"),
+        ("is alien like it ?", {"it": ("aliens", 0.9)}, "is alien like aliens ?", "another name"),
+        ("was it new when she saw it ?", {"it": ("emma", 0.9)}, "was emma new when she saw it ?", "another clause"),
+        (
+            "is he like his son ?",
+            {"he": ("ada", 0.9), "his": ("ada ' s", 0.2)},
+            "is ada like ada ' s son ?",
+            "an owner",
+        ),
+        (
+            "was it new when they saw her ?",
+            {"it": ("emma", 0.9), "her": ("emma", 0.1)},
+            "was emma new when they saw emma ?",
+            "each clause may say it",
+        ),
+        (
+            "was it new when they saw her ?",
+            {"it": ("emma bovary", 0.9), "her": ("emma bovary", 0.1)},
+            "was emma bovary new when they saw her ?",
+            "but nobody says a long name twice",
+        ),
+    ],
+)
+def test_a_clause_names_each_once(question: str, names: dict[str, tuple[str, float]], expected: str, why: str) -> None:
+    words = [MARKER, *question.split()]
+    edits, probabilities = [KEEP] * len(words), [1.0] * len(words)
+    for word, (phrase, probability) in names.items():
+        at = words.index(word)
+        edits[at], probabilities[at] = Edit(Op.SUBSTITUTE, tuple(phrase.split())), probability
+    assert " ".join(apply(words, name_once(words, edits, probabilities))[1:]) == expected, why
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from riseq.core.edits import Edit, Op
-from riseq.text.lexicon import find_stem, is_content
+from riseq.core.edits import KEEP, STAYS, Edit, Op, find_run
+from riseq.text.lexicon import APOSTROPHES, QUESTION_WORDS, SUBORDINATORS, find_stem, is_content, is_word
+
+_CLAUSE_STARTS = QUESTION_WORDS | SUBORDINATORS | {"and", "or", "but", "before", "after", "until"}
 
 
 def drop_repeated(words: Sequence[str], edits: Sequence[Edit], probabilities: Sequence[float]) -> list[Edit]:
@@ -24,6 +26,42 @@ def drop_repeated(words: Sequence[str], edits: Sequence[Edit], probabilities: Se
         if put_in[at] <= others:
             chosen[at], put_in[at] = Edit(Op.KEEP), set()
     return chosen
+
+
+def name_once(words: Sequence[str], edits: Sequence[Edit], probabilities: Sequence[float]) -> list[Edit]:
+    """Return the edits of ``words`` with each mention in the place of one pronoun of a clause: nobody beats himself.
+
+    Of two the less probable one is undone, and one that names what its clause names already. A mention of several words
+    is wanted once in the whole question.
+    """
+    chosen = list(edits)
+    ops = [edit.op for edit in edits]
+    replacing = [at for at, edit in enumerate(edits) if edit.op is Op.SUBSTITUTE and _is_mention(edit.phrase)]
+    for at in sorted(replacing, key=lambda at: probabilities[at]):
+        content = list(filter(is_content, edits[at].phrase))
+        twins = [k for k in replacing if k != at and chosen[k].phrase == edits[at].phrase]
+        if len(content) == 1:
+            twins = [k for k in twins if _share_clause(words, at, k)]
+        if twins or set(content) <= _find_said(words, chosen, at):
+            run = find_run(ops, at, (Op.SUBSTITUTE,))
+            chosen[run] = [KEEP] * (run.stop - run.start)
+    return chosen
+
+
+def _is_mention(phrase: Sequence[str]) -> bool:
+    """Return whether a phrase names something and not whose something is, as a clause may name its owner too."""
+    return any(map(is_content, phrase)) and APOSTROPHES.isdisjoint(phrase[-2:])
+
+
+def _share_clause(words: Sequence[str], one: int, other: int) -> bool:
+    between = words[min(one, other) + 1 : max(one, other)]
+    return all(is_word(word) and word not in _CLAUSE_STARTS for word in between)
+
+
+def _find_said(words: Sequence[str], edits: Sequence[Edit], at: int) -> set[str]:
+    """Return what the clause around ``at`` says of its own."""
+    around = [k for k in range(1, len(words)) if k != at and edits[k].op in STAYS]
+    return {words[k] for k in around if _share_clause(words, at, k)}
 
 
 def repeats_itself(words: Sequence[str]) -> bool:

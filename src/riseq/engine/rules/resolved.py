@@ -1,0 +1,40 @@
+"""All that is mended in the edits of a pass that resolves a question, in order."""
+
+from collections.abc import Mapping, Sequence
+
+from riseq.core.edits import Edit
+from riseq.engine.rules.articles import add_articles
+from riseq.engine.rules.conjunctions import drop_conjunctions
+from riseq.engine.rules.end_marks import keep_end_marks
+from riseq.engine.rules.kept_words import keep_rest, undo_losses
+from riseq.engine.rules.ones import keep_ones
+from riseq.engine.rules.openings import complete_openings
+from riseq.engine.rules.places import add_prepositions
+from riseq.engine.rules.possessives import name_owner_once, shorten_plurals
+from riseq.engine.rules.quotations import close_quotations
+from riseq.engine.rules.repetition import drop_repeated, name_once
+from riseq.text.realise import Copied
+
+
+def mend_resolved(
+    words: Sequence[str],
+    chosen: Sequence[Edit],
+    probabilities: Sequence[float],
+    copied: Mapping[int, Copied],
+    context: Sequence[str],
+) -> tuple[list[Edit], dict[int, Copied]]:
+    """Return the ``chosen`` edits of ``words`` as a resolved question needs them, and what they still ``copied``."""
+    # What is not to be done at all goes first, for what is left is judged by what else is done.
+    edits = undo_losses(words, keep_rest(words, chosen))
+    edits = keep_end_marks(words, edits)
+    edits = keep_ones(words, edits, copied, context)
+    edits = name_once(words, edits, probabilities)
+    edits = drop_repeated(words, edits, probabilities)
+    known = {at: one for at, one in copied.items() if edits[at].phrase}
+    edits = drop_conjunctions(edits, known)
+    edits = name_owner_once(words, edits)
+    edits = shorten_plurals(words, edits, known, context)
+    edits, known = complete_openings(edits, known, context)
+    edits, known = add_prepositions(words, edits, known, context)
+    edits, known = add_articles(words, edits, known, context)
+    return close_quotations(words, edits, known, context)
