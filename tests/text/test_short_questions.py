@@ -236,10 +236,10 @@ def test_english_questions_with_foreign_names_are_english(context: tuple[str, ..
     assert [question for question in questions if is_foreign(question, context, is_known)] == []
 
 
-@pytest.mark.xfail(reason="nothing but one word tells them from questions in the other language", strict=True)
-@pytest.mark.parametrize("question", TITLES.strip().splitlines())
-def test_foreign_titles_and_a_word_are_english(question: str) -> None:
-    assert not is_foreign(question, (), is_known)
+def test_what_nothing_but_one_word_tells_from_another_language_is_taken_for_it() -> None:
+    titles = TITLES.strip().splitlines()
+    assert len(titles) == 4, "a known limit: such a question stays as it is"
+    assert all(is_foreign(question, (), is_known) for question in titles)
 
 
 @pytest.mark.parametrize("question", ["Una in Dublin?", "Les on bass?", "Hat in Spanish?", "Dove soap?", "Warum song?"])
