@@ -12,6 +12,7 @@ from riseq.engine.rules.openings import complete_openings
 from riseq.engine.rules.places import add_prepositions
 from riseq.engine.rules.possessives import name_owner_once, shorten_plurals
 from riseq.engine.rules.repetition import drop_repeated, name_once
+from riseq.engine.rules.times import complete_times
 from riseq.text.realise import Copied
 
 
@@ -34,5 +35,6 @@ def mend_resolved(
     edits = name_owner_once(words, edits)
     edits = shorten_plurals(words, edits, known, context)
     edits, known = complete_openings(edits, known, context)
+    edits, known = complete_times(words, edits, known)
     edits, known = add_prepositions(words, edits, known, context)
     return add_articles(words, edits, known, context)
