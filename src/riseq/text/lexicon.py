@@ -67,6 +67,7 @@ CERTAIN_NAMES = dict.fromkeys(_LISTS["female_names"], SHE) | dict.fromkeys(_LIST
 TIMES = _LISTS["times"]
 WEEKDAYS, SEASONS = _LISTS["weekdays"], _LISTS["seasons"]
 MOTIONS = _LISTS["motions"]
+JOURNEYS = _LISTS["journeys"]
 CONJUNCTIONS = _LISTS["conjunctions"]
 JOINTS = _LISTS["joints"]
 NAME_JOINTS = _LISTS["name_joints"]
