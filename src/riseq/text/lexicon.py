@@ -66,7 +66,9 @@ TRADE = _LISTS["trade"]
 CERTAIN_NAMES = dict.fromkeys(_LISTS["female_names"], SHE) | dict.fromkeys(_LISTS["male_names"], HE)
 """The pronoun of a first name that leaves no doubt."""
 TIMES = _LISTS["times"]
+WEEKDAYS, SEASONS = _LISTS["weekdays"], _LISTS["seasons"]
 MOTIONS = _LISTS["motions"]
+JOURNEYS = _LISTS["journeys"]
 CONJUNCTIONS = _LISTS["conjunctions"]
 JOINTS = _LISTS["joints"]
 NAME_JOINTS = _LISTS["name_joints"]

@@ -66,6 +66,12 @@ def test_what_goes_is_not_said() -> None:
     [
         ("can he beat him ?", {"he": ("ada", 0.9), "him": ("ada", 0.6)}, "can ada beat him ?", "nobody beats himself"),
         ("is he older than her ?", {"he": ("eve", 0.5), "her": ("eve", 0.7)}, "is he older than eve ?", "the likelier"),
+        (
+            "did they hire him ?",
+            {"they": ("ada", 0.2), "him": ("ada", 0.4)},
+            "did they hire him ?",
+            "neither is likely",
+        ),
         ("is lyon bigger than it ?", {"it": ("lyon", 0.9)}, "is lyon bigger than it ?", "the clause names it already"),
         ("is alien like it ?", {"it": ("aliens", 0.9)}, "is alien like aliens ?", "another name"),
         ("was it new when she saw it ?", {"it": ("emma", 0.9)}, "was emma new when she saw it ?", "another clause"),

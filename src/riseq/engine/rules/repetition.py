@@ -6,6 +6,8 @@ from itertools import pairwise
 from riseq.core.edits import KEEP, STAYS, Edit, Op, find_run
 from riseq.text.lexicon import APOSTROPHES, QUESTION_WORDS, SUBORDINATORS, find_stem, is_content, is_word
 
+_LIKELY = 0.5
+"""Of two pronouns that would get one name, the likelier gets it only if it is this likely."""
 _CLAUSE_STARTS = QUESTION_WORDS | SUBORDINATORS | {"and", "or", "but", "before", "after", "until"}
 
 
@@ -31,8 +33,8 @@ def drop_repeated(words: Sequence[str], edits: Sequence[Edit], probabilities: Se
 def name_once(words: Sequence[str], edits: Sequence[Edit], probabilities: Sequence[float]) -> list[Edit]:
     """Return the edits of ``words`` with each mention in the place of one pronoun of a clause: nobody beats himself.
 
-    Of two the less probable one is undone, and one that names what its clause names already. A mention of several words
-    is wanted once in the whole question.
+    Of two the less probable one is undone, and both where neither is likely; so is one that names what its clause names
+    already. A mention of several words is wanted once in the whole question.
     """
     chosen = list(edits)
     ops = [edit.op for edit in edits]
@@ -42,9 +44,11 @@ def name_once(words: Sequence[str], edits: Sequence[Edit], probabilities: Sequen
         twins = [k for k in replacing if k != at and chosen[k].phrase == edits[at].phrase]
         if len(content) == 1:
             twins = [k for k in twins if _share_clause(words, at, k)]
+        unlikely = [k for k in twins if probabilities[k] < _LIKELY]
         if twins or set(content) <= _find_said(words, chosen, at):
-            run = find_run(ops, at, (Op.SUBSTITUTE,))
-            chosen[run] = [KEEP] * (run.stop - run.start)
+            for one in (at, *(unlikely if unlikely == twins else ())):
+                run = find_run(ops, one, (Op.SUBSTITUTE,))
+                chosen[run] = [KEEP] * (run.stop - run.start)
     return chosen
 
 

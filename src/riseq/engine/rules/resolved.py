@@ -13,6 +13,7 @@ from riseq.engine.rules.places import add_prepositions
 from riseq.engine.rules.possessives import name_owner_once, shorten_plurals
 from riseq.engine.rules.quotations import close_quotations
 from riseq.engine.rules.repetition import drop_repeated, name_once
+from riseq.engine.rules.times import complete_times
 from riseq.text.realise import Copied
 
 
@@ -35,6 +36,7 @@ def mend_resolved(
     edits = name_owner_once(words, edits)
     edits = shorten_plurals(words, edits, known, context)
     edits, known = complete_openings(edits, known, context)
+    edits, known = complete_times(words, edits, known)
     edits, known = add_prepositions(words, edits, known, context)
     edits, known = add_articles(words, edits, known, context)
     return close_quotations(words, edits, known, context)
