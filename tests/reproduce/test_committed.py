@@ -47,7 +47,7 @@ def test_manifests_tell_of_the_files_beside_them(store: Store, root: Path) -> No
         assert not any(start in text for start in ('"/', " /", "=/")), "a path of one machine"
 
 
-@pytest.mark.parametrize(("name", "model"), [("rise-large", "large")])
+@pytest.mark.parametrize(("name", "model"), [("rise-large", "large"), ("rise-small", "default")])
 def test_outputs_are_of_the_model_that_ships(store: Store, data_dir: Path, name: str, model: str) -> None:
     manifest = store.read_manifest(name)
     assert manifest is not None

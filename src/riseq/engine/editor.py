@@ -9,8 +9,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, Self, TypeVar, Unpack
+from typing import Any, Self, TypeVar, Unpack
 
 from riseq.controls import MAX_PASSES, NEUTRAL, ControlOptions, Controls, check_count
 from riseq.core.edits import Op
@@ -22,31 +21,21 @@ from riseq.engine.decisions import choose_phrases, decide, find_shift, start_phr
 from riseq.engine.dialogue import DialogueWords
 from riseq.engine.drafts import NO_DIALOGUE, Choice, Draft, gather, split_batches, start
 from riseq.engine.phrasing import Phrasing
+from riseq.engine.publishing import Publishable
 from riseq.engine.reading import Reader
 from riseq.engine.turns import Task, finish, run_in_turns, run_side_by_side, run_together
 from riseq.engine.variants import add_variants, fall_back, pick_n_best
 from riseq.extras import needs_extra
-from riseq.hub import find_model, is_hub_name, push_folder
-from riseq.model.card import (
-    EXAMPLES,
-    add_examples,
-    has_metadata,
-    lacks_examples,
-    make_metadata,
-    replace_metadata,
-)
+from riseq.hub import find_model, is_hub_name
 from riseq.model.folder import (
-    LAYOUT,
     is_exported,
     load_exported,
     read_direction,
-    read_json,
     read_window,
-    save_folder,
 )
 from riseq.model.inputs import PAPER_WINDOW, Condition, ContextWindow
 from riseq.text.pieces import Pieces
-from riseq.types import Device, Direction, InputError, Simplification
+from riseq.types import Device, InputError, Simplification
 
 WINDOW = 1_024
 """How many examples are held at once: enough that neighbours by length need hardly any padding."""
@@ -58,15 +47,13 @@ PART = 16
 _Made = TypeVar("_Made")
 
 
-class Editor:
+class Editor(Publishable):
     """Edits questions with a trained model: what ``Simplifier`` and ``Resolver`` share.
 
     One may be called from several threads at a time, and pickled to other processes: there an exported model is opened
     again from its folder.
     """
 
-    direction: ClassVar[Direction]
-    """What a model has to be trained for."""
     asks_first_turns = False
     """Whether the network also edits a question with no dialogue before it; for evaluations alone, by default not."""
 
@@ -184,57 +171,6 @@ class Editor:
                 raise InputError(f"{name_or_path}: revision goes with a model on the Hugging Face hub (owner/name)")
             name_or_path = f"{name_or_path}@{revision}"
         return cls.load(name_or_path, threads=threads, max_passes=max_passes, calibrated=calibrated)
-
-    def save_pretrained(self, folder: str | Path) -> Path:
-        """Write the model's folder, card included, to ``folder`` and return it; ``from_pretrained`` takes it again.
-
-        It appears whole or not at all. A card without metadata gets them.
-        """
-        save_folder(self._find_folder(), Path(folder), self.write_card(Path(folder).resolve().name))
-        return Path(folder)
-
-    def push_to_hub(
-        self,
-        name: str,
-        *,
-        private: bool | None = None,
-        token: str | None = None,
-        commit_message: str = "Upload a riseq model",
-        revision: str | None = None,
-    ) -> str:
-        """Upload the model, card included, to the Hugging Face hub as ``name`` (owner/name), and return its address.
-
-        The repository is made if there is none, ``private`` or not; ``token`` is by default the one you logged in with.
-        """
-        model = self._find_folder()
-        with TemporaryDirectory() as work:
-            folder = Path(work, "model")
-            save_folder(model, folder, self.write_card(name.rpartition("/")[2]))
-            return push_folder(folder, name, private=private, token=token, message=commit_message, revision=revision)
-
-    def write_card(
-        self, name: str, scores: Mapping[str, Mapping[str, float]] | None = None, refresh: bool = False
-    ) -> str:
-        """Return the model's card with metadata; those it has are kept, unless they are to ``refresh``.
-
-        ``name`` is what they call the model, and ``scores`` are by set what its config does not know.
-        """
-        folder = self._find_folder()
-        path = folder / LAYOUT.card
-        card = path.read_text(encoding="utf-8") if path.is_file() else ""
-        if has_metadata(card) and not refresh and not lacks_examples(card):
-            return card
-        shown = [(context, question, self(question, context).text) for context, question in EXAMPLES[self.direction]]
-        if has_metadata(card) and not refresh:
-            return add_examples(card, shown)
-        return replace_metadata(card, make_metadata(read_json(folder / LAYOUT.config), name, scores, shown))
-
-    def _find_folder(self) -> Path:
-        if self.model is None:
-            raise InputError(
-                f"this {type(self).__name__} was put together by hand, expected one from the folder of a model"
-            )
-        return self.model
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(model={str(self.model) if self.model else None!r}, backend={self.backend!r})"
