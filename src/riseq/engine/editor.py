@@ -251,7 +251,7 @@ class Editor(Publishable):
         backend, first = self.backend, next(windows, ())
         windows = chain([first], windows)
         if len(first) >= MANY and isinstance(backend, ParallelBackend) and backend.workers > 1:
-            single, size = backend.single_threaded(), min(PART, math.ceil(len(first) / (8 * backend.workers)))
+            single, size = backend.single_threaded(), min(PART, math.ceil(len(first) / (2 * backend.workers)))
             parts = (window[start : start + size] for window in windows for start in range(0, len(window), size))
             made: Iterator[list[_Made]] = run_side_by_side(
                 (partial(finish, work(part, single)) for part in parts), backend.workers
