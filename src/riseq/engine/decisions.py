@@ -15,6 +15,7 @@ from riseq.engine.phrasing import BestPhrase, Phrasing
 from riseq.engine.rules import neighbours
 from riseq.engine.rules.broken_english import undo_broken_runs
 from riseq.engine.rules.new_information import keep_new_information, keep_unsaid
+from riseq.engine.rules.own_verbs import keep_own_verb
 from riseq.engine.rules.possessives import find_unnamed
 from riseq.engine.rules.two_candidates import keep_candidates
 from riseq.model.inputs import Batch, Condition, IntArray, SpanBatch
@@ -162,11 +163,18 @@ def _correct_ops(ops: Ops, draft: Draft, new: dict[int, BestPhrase]) -> Ops:
     return _name_owners(ops, draft, new) if draft.direction == "resolve" else _keep_grounded(ops, draft, new)
 
 
-def _keep_grounded(ops: Ops, draft: Draft, new: Mapping[int, BestPhrase]) -> Ops:
-    """Return the operations without those that a grounded draft must not have, by what is ``new`` at which word."""
+def _keep_grounded(ops: Ops, draft: Draft, new: dict[int, BestPhrase]) -> Ops:
+    """Return the operations without those that a grounded draft must not have, by what is ``new`` at which word.
+
+    What replaces somebody and a verb gets that verb, in place.
+    """
     if draft.condition is not Condition.GROUNDED or not any(ops):
         return ops
     kept, words = list(ops), draft.words[: len(ops)]
+    for word, one in new.items():
+        if ops[word] == Op.SUBSTITUTE:
+            run = find_run(ops, word, (Op.SUBSTITUTE,))
+            new[word] = one._replace(words=keep_own_verb(words, run, one.words))
     phrases = [new[word].words if word in new and op != Op.KEEP else () for word, op in enumerate(ops)]
     keep_unsaid(kept, words, phrases, draft.names, draft.question_words, draft.dialogue)
     keep_candidates(kept, words, phrases, draft.dialogue)

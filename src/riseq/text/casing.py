@@ -212,7 +212,7 @@ def _read(text: str) -> _Source:
             initial.add(index)
         if word.form in _SENTENCE_ENDS:
             before = words[index - 1].form if index else ""
-            starts = word.form != "." or not (len(before) == 1 or before in ABBREVIATIONS)
+            starts = word.form != "." or not ((len(before) == 1 and before.isalpha()) or before in ABBREVIATIONS)
         elif word.form not in _QUOTES:
             starts = False
     surfaces = tuple(_find_surface(text, word) for word in words)

@@ -81,6 +81,19 @@ UNDONE = [
     ("[When does the Canal Street|And] close?", "when does the canal street close", "its verb stayed"),
     ("[When does the|And] market close?", "and market close", "here it is a noun"),
     ("How heavy is the Sony A7 [now]?", "how heavy is the sony a7", "no number"),
+    ("Are two [Sonos] speakers enough?", "are two speakers enough", "a name before a noun may go"),
+    (
+        "[How long does it take|And] to fly [from here] to Rome?",
+        "how long does it take to fly from here to rome",
+        "an opening with its rest",
+    ),
+    ("What if [my landlord|they don] refuses?", "what if my landlord refuses", "a verb that waits for 't"),
+    ("Is it [normal|they] he shouts?", "is it normal he shouts", "two subjects side by side"),
+    (
+        "Can I skate while [the lake is frozen|it's]?",
+        "can i skate while the lake is frozen",
+        "is with nothing behind it",
+    ),
 ]
 MENDED = [
     ("[What is the limit|about] in Poland?", "what about in poland", "what about is whole"),
@@ -109,6 +122,13 @@ MENDED = [
     ("Can I feed [robins|their] worms?", "can i feed them worms", "robins own none"),
     ("Can I feed [the robin's|their] chicks?", "can i feed their chicks", "here they do"),
     ("Can I put [a tent up|it]?", "can i put it up", "the particle stays"),
+    ("Can I put [a tent up|one]?", "can i put one up", "the same for one"),
+    ("When did [Spirited Away|it] come out?", "when did it come out", "away belongs to the name"),
+    ("[How long is it|and] by car?", "and by car", "by says how"),
+    ("[What do I pay|what about] if I cancel?", "what if i cancel", "what if is whole"),
+    ("How do I get [into the house|there]?", "how do i get in there", "into is not to"),
+    ("What if [my landlord hasn|they have]'t paid?", "what if they haven ' t paid", "the verb before 't is its own"),
+    ("What if [my sister hasn|she has]'t paid?", "what if she hasn ' t paid", "she is one"),
     ("Is `[const|it]` slow?", "is it slow", "a pronoun is no code word"),
     ("Is `[const|it]`[or|and]slow?", "is ` it ` and slow", "but where the next word is replaced too"),
 ]

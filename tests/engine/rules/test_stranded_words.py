@@ -13,6 +13,8 @@ CASES = [
     ("who scored the goals [for argentina in] the final", "who scored the goals in the final", "an object stays"),
     ("can type [2] diabetes be reversed ?", "can type 2 diabetes be reversed ?", "a number alone is needed"),
     ("who won in [2022] ?", "who won in ?", "who is the object of in"),
+    ("can we check in [at the hotel] ?", "can we check in ?", "what goes has its own preposition"),
+    ("how long are the [18] segments ?", "how long are the segments ?", "a determiner needs no number"),
     ("did he win [in] the end ?", "did he win the end ?", "one word alone was meant"),
 ]
 

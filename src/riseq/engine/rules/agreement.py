@@ -21,7 +21,7 @@ _WRONG_VERBS = {"they": _TO_PLURAL, **dict.fromkeys(("he", "she", "it"), _TO_SIN
 _BEFORE_VERB = lexicon.QUESTION_WORDS - {"whose"}
 """The question words that stand right before a verb."""
 
-_VERB_OF_ONE = re.compile(r"(?!always$|sometimes$|perhaps$)(\w{2,}?)(ies|(?<=[cs]h|ss|zz)es|(?<=[xo])es|(?<![sui])s)")
+VERB_OF_ONE = re.compile(r"(?!always$|sometimes$|perhaps$)(\w{2,}?)(ies|(?<=[cs]h|ss|zz)es|(?<=[xo])es|(?<![sui])s)")
 """A verb after he, she or it: says, tries, watches."""
 
 Pronouns = Sequence[tuple[Sequence[str], str]]
@@ -293,8 +293,11 @@ def _find_verb_after(tokens: Sequence[_Token], index: int) -> tuple[_Token, str]
     """Return the verb after its subject that does not agree with it ("if they was"), and what it should be."""
     pronoun, verb = tokens[index].form, _form_at(tokens, index + 1)
     asked = index > 0 and tokens[index - 1].form in lexicon.AUXILIARIES
-    if pronoun == "they" and not asked and lexicon.is_content(verb) and (found := _VERB_OF_ONE.fullmatch(verb)):
+    if pronoun == "they" and not asked and lexicon.is_content(verb) and (found := VERB_OF_ONE.fullmatch(verb)):
         return tokens[index + 1], found[1] + "y" * (found[2] == "ies")
+    negated = _WRONG_VERBS[pronoun][1]
+    if pronoun != "it" and not asked and verb in negated and _form_at(tokens, index + 2) in lexicon.APOSTROPHES:
+        return tokens[index + 1], negated[verb]
     # "songs on it were hits": it may be the object of what stands before. "if he were": a wish, not a plural.
     joined = index > 0 and tokens[index - 1].form in lexicon.CONJUNCTIONS
     if pronoun == "it" or verb not in ("is", "was", "are") or joined:

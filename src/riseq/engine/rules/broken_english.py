@@ -21,10 +21,17 @@ _HELPING_VERBS = AUXILIARIES - _MAIN_VERBS
 _KNOWN_THINGS = DETERMINERS - {"a", "an"} | {"s"}
 _SUBJECTS = frozenset({"he", "she", "it", "they"})
 _OBJECTS_OF_VERBS = frozenset({("it",), ("them",), ("him",), ("her",)})
+_OBJECTS_AND_ONE = _OBJECTS_OF_VERBS | {("one",), ("ones",)}
+_LONE_SUBJECTS = frozenset((one,) for one in _SUBJECTS)
+_NEGATED = frozenset(("couldn", "wouldn", "shouldn", "won", "didn", "hadn")).union(
+    *lexicon.SINGULAR_TO_PLURAL_NOT.items()
+)
+"""Verbs that stand before "'t"."""
 _PARTICLES = frozenset({"off", "up", "away", "back", "down"})
 _QUANTIFIERS = frozenset({"any", "some", "no", "every", "each", "another", "what"})
 _ASKING = frozenset({"", "why", "when", "where", "how"})
 _TO_OBJECT = {"its": "it", "their": "them", "his": "him", "her": "her"}
+_TO_THERE = {"from": "from", "into": "in"}
 _GIVING = frozenset({"feed", "feeding", "give", "giving", "send", "show", "teach", "tell", "offer", "lend"})
 _NUMERAL = re.compile(r"[ivx]+|\d+\w?")
 _BEFORE_TO = frozenset({"have", "has", "had", "need", "needs", "needed", "ought", "going", "able"})
@@ -67,7 +74,9 @@ def undo_broken_runs(
         runs = find_runs(ops, GONE, alike=True)
         broken = [run for run in runs if _is_broken(run, ops, words, tuple(phrases[run.start]), names)]
         for run in broken:
-            set_run(ops, run, Op.KEEP)
+            # "[How much does: and] a flight [from here] to Rome": what is left of an opening would lack its verb.
+            opened = run.start == 1 and tuple(phrases[1]) in _OPENINGS
+            set_run(ops, slice(0, len(ops)) if opened else run, Op.KEEP)
     if ops[0] == Op.KEEP and ops[1:2] == [Op.DELETE] and _find_next(1, ops, words) in ("about", "than", "of"):
         set_run(ops, slice(0, len(ops)), Op.KEEP)
 
@@ -84,6 +93,8 @@ def mend_phrases(
     - "is a [tortoise: one] that", "which [of the two: ones] has": one. "turn off [the oven: it]": turn it off.
     - "[What do they eat: what about] in Peru?", "[how old is the mayor: what about] of Rome": what about Rome.
     - "get [from Rome: there] to Pisa": from there.
+    - "if [my landlord hasn: they] 't": they haven't. "get [into the house: there]": in there.
+    - "[What do I pay: what about] if": what if.
     - "[How much is a: and] ticket": and a ticket. "feed [robins: their] worms": them. "put [a tent up: it]": it up.
     """
     mended, ops = list(edits), [int(edit.op) for edit in edits]
@@ -93,7 +104,10 @@ def mend_phrases(
         ends = _is_free(start - 1, start - 2, ops, fixed), _is_free(stop, stop + 1, ops, fixed)
         placed = any(names[stop + 1 : stop + 2]) and lexicon.TIMES.isdisjoint(words[stop + 1 : stop + 2])
         counted = lexicon.is_number(left) and words[start - 2] not in DETERMINERS
-        if phrase == ("about",) and start == 1:
+        if phrase[:-1] in _LONE_SUBJECTS and words[stop - 1] in _NEGATED and _is_kept_t(stop, ops, words):
+            negated = lexicon.SINGULAR_TO_PLURAL_NOT if phrase[0] == "they" else {}
+            phrase = (phrase[0], negated.get(words[stop - 1], words[stop - 1]))
+        elif phrase == ("about",) and start == 1:
             phrase = ("what", "about")
         elif "the" in (left, *phrase[:1]) and phrase[-1:] == ("one",) and after not in lexicon.PHRASE_OPENERS:
             article = left == "the" and ops[start - 1] == Op.KEEP
@@ -111,11 +125,13 @@ def mend_phrases(
         elif (
             phrase in _OPENINGS
             and ends[1]
-            and (after in ("of", "by") or (after == "in" and placed and len(phrase) > 1))
+            and (after == "of" or (len(phrase) > 1 and (after == "by" or (after == "in" and placed))))
         ):
             stop += 1
-        elif phrase == ("there",) and words[start] == "from":
-            phrase = ("from", "there")
+        elif phrase == ("there",) and words[start] in _TO_THERE:
+            phrase = (_TO_THERE[words[start]], "there")
+        elif phrase == ("what", "about") and start == 1 and after == "if":
+            phrase = ("what",)
         elif phrase == ("ones",) and left == "which" and after in lexicon.SINGULAR_TO_PLURAL:
             phrase = ("one",)
         elif left in _PARTICLES and phrase in _OBJECTS_OF_VERBS and ends[0] and _is_verb(start - 2, ops, words):
@@ -124,8 +140,8 @@ def mend_phrases(
             phrase = (*phrase, words[stop - 1])
         elif left in _GIVING and is_content(after) and lexicon.APOSTROPHES.isdisjoint(words[start:stop]):
             phrase = (*phrase[:-1], _TO_OBJECT.get(phrase[-1], phrase[-1])) if phrase else phrase
-        elif phrase in _OBJECTS_OF_VERBS and words[stop - 1] in _PARTICLES and is_content(words[stop - 2]):
-            phrase = (*phrase, words[stop - 1])
+        elif phrase in _OBJECTS_AND_ONE and words[stop - 1] in _PARTICLES and is_content(words[stop - 2]):
+            phrase = phrase if any(names[stop - 1 : stop]) else (*phrase, words[stop - 1])  # "[Spirited Away: it] come"
         rest = Edit(Op.SUBSTITUTE) if phrase else DELETE
         mended[start:stop] = [Edit(rest.op, phrase), *[rest] * (stop - start - 1)]
     return mended
@@ -142,7 +158,8 @@ def fix_stranded_words(words: Sequence[str], edits: Sequence[Edit], fixed: Colle
     for run in find_runs([edit.op for edit in edits], (Op.DELETE,)):
         start, end, before = run.start, run.stop, run.start - 1
         kept_after = end < len(words) and repaired[end].op in (Op.KEEP, Op.INSERT)
-        if end - start == 1 and words[start].isdigit() and kept_after and words[end] not in ENDS:
+        alone = end - start == 1 and words[start].isdigit() and words[start - 1] not in DETERMINERS
+        if alone and kept_after and words[end] not in ENDS:
             repaired[start] = KEEP
             continue
         if end - start > 1 and words[end - 1] in PREPOSITIONS and kept_after and words[end] in DETERMINERS:
@@ -150,6 +167,8 @@ def fix_stranded_words(words: Sequence[str], edits: Sequence[Edit], fixed: Colle
         at_end = end == len(words) or (end == len(words) - 1 and words[end] in ENDS and repaired[end].op is Op.KEEP)
         object_gone = words[start] not in ENDS and words[1] not in lexicon.OBJECT_QUESTION_WORDS
         free = before > 1 and repaired[before].op is Op.KEEP and before not in fixed
+        # "check in [at the hotel]": what goes has a preposition of its own.
+        object_gone &= words[start] not in PREPOSITIONS
         if at_end and object_gone and free and words[before] in PREPOSITIONS:
             repaired[before] = DELETE
     return repaired
@@ -186,7 +205,8 @@ def _is_broken(run: slice, ops: Ops, words: Sequence[str], new: tuple[str, ...],
         return True
     # "how many [chin] tucks": half a compound; but of a known thing "the [wedding] cake", and "[Wilbur] Wright".
     adjacent = run.stop < len(words) and words[run.stop] == after and is_content(after) and not names[run.stop]
-    if adjacent and before and left not in _KNOWN_THINGS and all(map(is_content, gone)):
+    named = all(names[run]) and not names[run.start - 1] and left not in AUXILIARIES  # "two [Sonos] speakers"
+    if adjacent and before and left not in _KNOWN_THINGS and all(map(is_content, gone)) and not named:
         return True
     # "help [Lewis and] Clark", "what were [Ching Shih's] laws": half of what belongs together.
     pair = gone[-1] in ("and", "or") and is_content(gone[0])
@@ -202,7 +222,13 @@ def _is_misplaced(gone: Sequence[str], new: tuple[str, ...], first: Sequence[str
     if new[:2] in _OPENINGS or new in _OPENINGS:
         verb = any(is_content(one) and other in _HELPING_VERBS for one, other in pairwise(rest))
         half = verb or "than" in rest[:2] or not _PARTICLES.isdisjoint(rest[1:2])
-        return gone[0] not in JOINTS and (before not in _BEFORE_OPENING or after in ("to", "be", "?") or half)
+        half |= after in AUXILIARIES or after in ("to", "be", "?")
+        return gone[0] not in JOINTS and (before not in _BEFORE_OPENING or half)
+    # "they haven" without "'t"; two subjects side by side; "while [the lake is frozen: it's]?".
+    if new[-1] in _NEGATED and rest[:1] not in (["'"], ["’"]):
+        return True
+    if (new[-1] in _SUBJECTS and after in _SUBJECTS | {"i", "you", "we"}) or (new[-2:] == ("'", "s") and after in ENDS):
+        return True
     # "how long was [the Wall in 1989: then]": a time alone is then.
     if new[-1] == "then" and gone[0] not in _BEFORE_TIME:
         return True
@@ -240,6 +266,11 @@ def _lacks_verb(first: Sequence[str]) -> bool:
     rest = first[helping + 1 :]
     verb = any((is_content(word) and not lexicon.is_number(word)) or word in AUXILIARIES for word in rest)
     return bool(rest) and not verb and first[1] in lexicon.QUESTION_WORDS
+
+
+def _is_kept_t(at: int, ops: Ops, words: Sequence[str]) -> bool:
+    """Return whether "'t" stands at ``at``, and stays."""
+    return words[at : at + 2] in (["'", "t"], ["’", "t"]) and ops[at] == Op.KEEP
 
 
 def _is_verb(at: int, ops: Ops, words: Sequence[str]) -> bool:
