@@ -36,7 +36,7 @@ SUITES = {
     ),
     "fresh": Suite("data/everyday/fresh.jsonl", "cases after whose reading rules were written"),
     "later": Suite("data/everyday/later.jsonl", "more such cases"),
-    "reading": Suite("examples/reading.jsonl", "dialogues by which nothing was chosen", True),
+    "reading": Suite("examples/reading.jsonl", "dialogues by which no model was chosen", True),
 }
 """By the names that saved answers go by."""
 Shares = Mapping[str, Mapping[str, float]]
