@@ -18,7 +18,7 @@ from riseq.train.actions import (
     policy_loss,
     take_scores,
 )
-from riseq.train.risk import Outputs, baseline_risk, expected_risk, find_repeated, stop_loss
+from riseq.train.risk import Outputs, baseline_risk, expected_risk, stop_loss
 
 EDITS = torch.tensor([[[0.7, 0.1, 0.1, 0.1], [0.2, 0.5, 0.2, 0.1]]]).log()
 PHRASES = torch.tensor([[0.25, 0.75]]).log()
@@ -95,11 +95,6 @@ def test_the_stop_learns_by_how_much_the_best_output_gains_or_loses() -> None:
     stop_loss(odds, outputs).backward()  # type: ignore[no-untyped-call]
     assert odds.grad is not None
     assert odds.grad.tolist() == pytest.approx([-0.2, 0.3, 0.0])
-
-
-def test_what_was_drawn_before_is_found() -> None:
-    rows = np.array([[[1, 2], [0, 0]], [[1, 2], [0, 1]], [[1, 1], [0, 0]], [[1, 1], [0, 1]]])
-    assert find_repeated(rows).T.tolist() == [[False, True, False, True], [False, False, True, True]]
 
 
 def test_spans_of_several_draws_are_scored_once() -> None:

@@ -203,6 +203,12 @@ class Batch:
         """True at real words."""
         return np.arange(self.firsts_BW.shape[1])[None, :] < self.words_B[:, None]
 
+    def take(self, row_N: IntArray) -> "Batch":
+        """Return the rows at these places, without what phrases are copied from."""
+        sizes = self.lengths_B[row_N], self.context_B[row_N]
+        words = self.firsts_BW[row_N], self.words_B[row_N]
+        return Batch(self.ids_BL[row_N], *sizes, *words, self.condition_B[row_N])
+
 
 @dataclass(frozen=True, slots=True)
 class SpanBatch:

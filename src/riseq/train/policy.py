@@ -70,6 +70,11 @@ class Policy:
         made.bfloat16 = bfloat16
         return made
 
+    @property
+    def most_pieces(self) -> int:
+        """How many padded pieces one batch of a rollout has at most."""
+        return ROLLOUT_PIECES if self.device.type == "cuda" else ROLLOUT_PIECES // 16
+
     def count_pieces(self, states: States, corpus: Corpus) -> Index:
         """Return how many pieces the network reads for each state."""
         ends = np.concatenate([[0], np.cumsum(self.table.lengths[states.words.values])])
@@ -167,8 +172,7 @@ class Policy:
         ops = np.zeros(len(states.words.values), dtype=np.int8)
         phrases = np.full(len(states.words.values), -1, dtype=np.int64)
         self.network.eval()
-        budget = ROLLOUT_PIECES if self.device.type == "cuda" else ROLLOUT_PIECES // 16
-        for index in sorted_batches(self.count_pieces(states, corpus), budget):
+        for index in sorted_batches(self.count_pieces(states, corpus), self.most_pieces):
             batch = self.collate(states.take(index), corpus)
             inputs = self.send(batch)
             with autocast(self.device, self.bfloat16):

@@ -32,6 +32,7 @@ from riseq.train.corpus import (
     build_corpus,
     cut_batches,
     load_corpus,
+    sorted_batches,
     split_pair,
     take_rows,
 )
@@ -40,7 +41,8 @@ from riseq.train.mixture import gather_pairs
 from riseq.train.phrasing import PhraseScores, WordScores
 from riseq.train.policy import Policy, load_ensemble, pad_width, predict_passes
 from riseq.train.processes import Processes
-from riseq.train.risk import baseline_risk, draw_outputs, expected_risk, stop_loss
+from riseq.train.risk import baseline_risk, expected_risk, stop_loss
+from riseq.train.rollouts import Met, draw_outputs
 from riseq.train.settings import RiseSettings, TrainSettings
 from riseq.train.step import Forward, MicroBatch, Parts
 from riseq.train.task import StepLog, Stream, autocast, make_rng
@@ -192,14 +194,19 @@ class RiseTask:
         saved = Checkpoint(self.network, lexicon.phrases, lexicon.pieces, facts, lexicon.templates)
         save_checkpoint(folder, saved, card)
 
-    def _forward(self, part: MicroBatch, slot: int) -> Forward:
-        """Return the editing policy's scores of micro-batch ``slot``, with their copy to the host under way."""
+    def _forward(self, part: MicroBatch, slot: int | None) -> Forward:
+        """Return the editing policy's scores of micro-batch ``slot``, with their copy to the host under way.
+
+        A part without a slot is none of the step's own: it runs uncaptured, and its scores are waited for.
+        """
         inputs, copies = self.policy.send(part.batch), self.policy.send_copies(part.batch)
         with autocast(self.device, self.settings.bfloat16):
-            encoded = self.graphs[slot].encode(inputs) if self.graphs else None
+            encoded = self.graphs[slot].encode(inputs) if self.graphs and slot is not None else None
             if encoded is None:
                 encoded = self.network.encode(inputs)
             edits = self.network.score_edits(encoded, inputs.firsts_BW)
+        if slot is None:
+            return Forward(part, inputs, encoded, edits, edits.detach().cpu(), None, copies)
         known = part.gold is not None and not self.lowers_risk  # nothing is drawn: no need to wait for the device
         if known or self.device.type != "cuda":
             return Forward(part, inputs, encoded, edits, edits.detach(), None, copies)
@@ -222,7 +229,7 @@ class RiseTask:
         if forward.arrived is not None:
             forward.arrived.synchronize()
         began = time.perf_counter()
-        draws = self._act(forward)
+        draws = self._act(forward, self.settings.samples)
         credit = actions.give_credit(part.batch, draws, part.states.words.offsets, settings.joint)
         log.sampling_s += time.perf_counter() - began
         put = policy.put
@@ -250,17 +257,17 @@ class RiseTask:
         log.states += len(part.states)
         log.weight += len(part.states)
 
-    def _act(self, forward: Forward) -> list[Actions]:
+    def _act(self, forward: Forward, samples: int) -> list[Actions]:
         """Return the draws of each state that are learnt from."""
         part, settings = forward.part, self.settings
         if part.gold is not None:
             return [part.gold]
         if settings.method == "epsilon":
-            return self._explore(forward)
+            return self._explore(forward, samples)
         packed = forward.host.numpy()[part.batch.real_BW[:, :-1]]
         states, index, copyable = part.states.words, self.policy.index, part.copyable
         draws = []
-        for number in range(settings.samples):
+        for number in range(samples):
             seeds = part.seeds + np.uint64(number)
             asked = seeds, index, settings.sampler, copyable, settings.parts
             drawn = actions.draw_guided(states, part.targets, packed, *asked)
@@ -275,7 +282,7 @@ class RiseTask:
         part = forward.part
         return self.policy.score_phrases(forward.inputs, forward.encoded, spans, forward.copies, part.copyable)
 
-    def _explore(self, forward: Forward) -> list[Actions]:
+    def _explore(self, forward: Forward, samples: int) -> list[Actions]:
         """Return edits drawn without a target in sight (-DPS): the best, or anything now and then.
 
         Phrases are drawn as the policy has them: nobody finds the right one of a thousand by chance alone.
@@ -283,7 +290,7 @@ class RiseTask:
         part, settings = forward.part, self.settings
         rng = np.random.default_rng(int(part.seeds[0]))
         real, words = part.batch.real_BW[:, :-1], part.states.words
-        drawn_LBW = chain.draw(forward.as_chain(), rng, settings.samples, settings.epsilon) * real
+        drawn_LBW = chain.draw(forward.as_chain(), rng, samples, settings.epsilon) * real
         found = [find_spans(part.batch, ops_BW) for ops_BW in drawn_LBW]
         phrases_LW = np.full((len(found), len(words.values)), -1, dtype=np.int64)
         if any(len(spans.row_N) for spans in found):
@@ -319,7 +326,15 @@ class RiseTask:
     def _find_risk(self, forward: Forward, guided: Actions) -> Tensor:
         """Return the loss of some of the policy's own outputs, and of the head that decides whether to stop."""
         settings, network = self.settings, self.network
-        outputs = draw_outputs(self.policy, forward, guided, settings.risk_samples, settings.joint)
+        count, passes = settings.risk_samples, settings.risk_passes
+        outputs = draw_outputs(self.policy, forward, guided, count, passes, self._meet)
         risk = (expected_risk if settings.risk == "expected" else baseline_risk)(outputs)
         odds = network.score_stop(forward.encoded, forward.inputs.firsts_BW)
         return risk if odds is None else risk + stop_loss(odds, outputs)
+
+    def _meet(self, states: States, rng: np.random.Generator) -> Met:
+        """Yield the states that rollouts have reached in batches, with the policy's scores and guided edits of each."""
+        for index in sorted_batches(self.policy.count_pieces(states, self.corpus), self.policy.most_pieces):
+            seeds = rng.integers(0, 2**63, size=len(index), dtype=np.uint64)
+            forward = self._forward(self._prepare(states, index, seeds, None), None)
+            yield index, forward, self._act(forward, 1)[0]

@@ -117,6 +117,7 @@ class RiseSettings(TrainSettings):
     imitate: float = 0.0  # weight of the distance to the first teacher's states; it comes with distill
     risk_epochs: int = 0  # last epochs that also lower the expected distance of the policy's own outputs
     risk_samples: int = 8  # outputs a state that this is estimated by, its best and a guided one among them
+    risk_passes: int = 1  # editing passes of an output whose risk is lowered; 1: the first alone
     risk_mix: float = 0.3  # weight of the ordinary objective in those epochs
     risk: Literal["expected", "baseline"] = "expected"  # by their odds, or each against the mean of the others
     # The optimiser
@@ -133,8 +134,8 @@ class RiseSettings(TrainSettings):
         TrainSettings.__post_init__(self)
         if self.micro_batches < 1 or self.workers < 0:
             raise InputError("micro_batches is 1 or more, workers 0 or more")
-        if self.samples < 1 or self.risk_samples < 3:
-            raise InputError("samples is 1 or more, risk_samples 3 or more")
+        if self.samples < 1 or self.risk_samples < 3 or self.risk_passes < 1:
+            raise InputError("samples and risk_passes are 1 or more, risk_samples 3 or more")
         if self.imitate and not (self.teachers and self.distill):
             raise InputError("imitate: a teacher's states come with its soft labels; expected teachers and distill")
         if self.keep_decoder is not None and self.start is None:
