@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from riseq.core.edits import Op
 from riseq.model.inputs import Condition
-from riseq.model.transformer import BackboneConfig, Encoder, Layer, cast_mask, padding_mask
+from riseq.model.transformer import BackboneConfig, Encoder, Layer, cast_mask, make_linear, padding_mask
 from riseq.types import InputError
 
 MAX_SPAN_PIECES = 15
@@ -47,6 +47,8 @@ class NetworkConfig:
     """In how many templates a copied phrase can stand, the bare one not counted."""
     low_rank: int = 0
     """The rank of the difference that each matrix of a layer has to the model it was begun from; 0: none."""
+    phrase_rank: int = 0
+    """The rank of the phrase head's difference to that model's; 0: none, for its phrases are others or it is whole."""
 
 
 class CopyInputs(NamedTuple):
@@ -104,7 +106,7 @@ class RiseNetwork(nn.Module):
         self.span_positions = nn.Embedding(MAX_SPAN_PIECES + 1, backbone.hidden)
         self.span_norm = nn.LayerNorm(backbone.hidden, backbone.norm_eps)
         self.span_dropout = nn.Dropout(config.dropout)
-        self.phrase_head = nn.Linear(backbone.hidden, config.phrases)
+        self.phrase_head = make_linear(backbone.hidden, config.phrases, config.phrase_rank)
         if config.copies:  # at first all spans are alike
             self.copy_queries = nn.Linear(backbone.hidden, 2 * backbone.hidden)
             nn.init.zeros_(self.copy_queries.weight)

@@ -83,6 +83,7 @@ def _go_on(
         copies=copies,
         templates=len(templates) - 1,
         low_rank=shape.low_rank or settings.low_rank,
+        phrase_rank=shape.phrase_rank if shape.low_rank or turned else settings.low_rank,
     )
     network = RiseNetwork(shape, begun.pieces.cls_id)
     if turned:

@@ -146,7 +146,10 @@ class RiseTask:
         """Return whether the parameter stays as it is in this epoch."""
         settings = self.settings
         part, _, rest = name.partition(".")
-        low_rank = self.network.config.low_rank > 0 and part in ("encoder", "decoder", "conditions")
+        shape = self.network.config
+        low_rank = shape.low_rank if part in ("encoder", "decoder", "conditions") else 0
+        if part == "phrase_head":
+            low_rank = shape.phrase_rank
         if low_rank and not name.endswith((".narrow", ".wide", ".bias")) and "norm." not in name:
             return True
         if part == "decoder":
