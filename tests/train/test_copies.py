@@ -78,6 +78,7 @@ def test_a_vocabulary_may_be_empty_where_phrases_are_copied(make_copying: Make, 
     [
         {"method": "epsilon", "above_nothing": True, "samples": 2, "reward_floor": None},
         {"joint": True, "likelihood_epochs": 1, "beside": True, "own_share": 1.0, "risk_epochs": 1, "micro_batches": 2},
+        {"joint": True, "beside": True, "risk_epochs": 2, "risk_passes": 2, "risk": "baseline"},
         {"risk_epochs": 2, "risk": "baseline", "stops": True, "sampler": "posterior", "reward_scale": "bounded"},
     ],
     ids=str,

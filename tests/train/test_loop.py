@@ -69,6 +69,7 @@ def test_bfloat16_on_a_cpu_learns_as_float32_does(
         {"ema": 0.9, "drop_answers": 0.5, "samples": 3},
         {"risk_epochs": 1, "risk_samples": 4},
         {"joint": True, "risk_epochs": 1, "risk_samples": 4},
+        {"joint": True, "risk_epochs": 1, "risk_samples": 4, "risk_passes": 3, "micro_batches": 2},
         {"joint": True, "method": "epsilon", "above_nothing": True, "samples": 2, "reward_floor": None},
         {"frozen_epochs": 1, "decoder_input": "tokens", "layer_decay": 0.8},
         {"frozen_layers": 1, "frozen_decoder": True, "joint": True},

@@ -230,6 +230,7 @@ def test_parts_reach_in_passes_what_one_cannot_say(make_nested: Make, joined: st
         {"method": "epsilon", "above_nothing": True, "samples": 2, "reward_floor": None},
         {"method": "rise", "joint": True, "likelihood_epochs": 1, "beside": True, "own_share": 1.0, "risk_epochs": 1},
         {"method": "rise", "risk_epochs": 2, "risk": "baseline", "stops": True, "sampler": "posterior", "parts": True},
+        {"method": "rise", "risk_epochs": 2, "risk_passes": 2, "stops": True, "beside": True, "parts": True},
     ],
     ids=str,
 )
