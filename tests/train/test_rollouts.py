@@ -20,7 +20,7 @@ from riseq.train.corpus import MAX_WORDS, States, start_states, take_rows
 from riseq.train.processes import Processes
 from riseq.train.rise import RiseTask
 from riseq.train.risk import BEST, GUIDED, Outputs, baseline_risk, expected_risk
-from riseq.train.rollouts import Pass, draw_outputs, find_different
+from riseq.train.rollouts import Pass, Recomputed, draw_outputs, find_different
 from riseq.train.settings import RiseSettings
 from riseq.train.step import Forward
 from riseq.types import InputError
@@ -248,11 +248,11 @@ def test_the_best_rollout_is_what_decoding_gives_however_its_states_are_cut(
     task.network.train()
     wanted = [measure_closeness(words, task.corpus.targets) for words in (after[0], after[-1])]
     assert wanted[0].tolist() != wanted[1].tolist()
-    for most in (16 * 300, 131_072):
+    for most in (64 * 300, 64 * 131_072):
         monkeypatch.setattr("riseq.train.policy.ROLLOUT_PIECES", most)
         recorder.passes.clear()
         outputs = draw(task, states, 3, 2)
-        assert (len(recorder.passes) > 2) == (most < 131_072)
+        assert (len(recorder.passes) > 2) == (most < 64 * 131_072)
         assert outputs.closeness_KB[BEST].tolist() == pytest.approx(wanted[1].tolist())
     assert draw(task, states, 3, 1).closeness_KB[BEST].tolist() == pytest.approx(wanted[0].tolist())
 
@@ -282,6 +282,24 @@ def test_a_guided_rollout_reaches_its_target_and_counts_that_it_stays(make_setti
         reader = Reader(task, int(example), task.corpus.targets[int(example.item())].tolist())
         stay = reader.score([int(Op.KEEP)] * len(reader.words), [-1] * len(reader.words))
         assert (twice.scores_KB - once.scores_KB)[GUIDED, k].item() == pytest.approx(stay.item(), abs=1e-4)
+
+
+def test_what_is_computed_again_is_the_same_with_its_gradients(make_settings: Make) -> None:
+    task = RiseTask(make_settings(dropout=0.3), Processes())
+    network, found = task.network.train(), []
+    part = task._prepare(first_states(task), np.arange(6), np.zeros(6, dtype=np.uint64), None)
+    inputs = task.policy.send(part.batch)
+    spans = task.policy.send_spans(find_spans(part.batch, np.full((6, part.batch.real_BW.shape[1] - 1), Op.INSERT)))
+    for one in (network, Recomputed(network)):
+        torch.manual_seed(1)
+        scores = one.score_phrases(inputs, one.encode(inputs), spans)
+        network.zero_grad()
+        torch.rand(7)  # what is drawn between does not matter
+        scores[:, 0].sum().backward()  # type: ignore[no-untyped-call]
+        found.append([scores, *(p.grad for p in network.parameters() if p.grad is not None)])
+    assert len(found[0]) > 20
+    for first, again in zip(*found, strict=True):
+        torch.testing.assert_close(first, again)
 
 
 def test_states_met_twice_are_read_once() -> None:

@@ -42,7 +42,7 @@ from riseq.train.phrasing import PhraseScores, WordScores
 from riseq.train.policy import Policy, load_ensemble, pad_width, predict_passes
 from riseq.train.processes import Processes
 from riseq.train.risk import baseline_risk, expected_risk, stop_loss
-from riseq.train.rollouts import Met, draw_outputs
+from riseq.train.rollouts import Met, Recomputed, draw_outputs
 from riseq.train.settings import RiseSettings, TrainSettings
 from riseq.train.step import Forward, MicroBatch, Parts
 from riseq.train.task import StepLog, Stream, autocast, make_rng
@@ -200,13 +200,13 @@ class RiseTask:
     def _forward(self, part: MicroBatch, slot: int | None) -> Forward:
         """Return the editing policy's scores of micro-batch ``slot``, with their copy to the host under way.
 
-        A part without a slot is none of the step's own: it runs uncaptured, and its scores are waited for.
+        A part without a slot is a batch of rollouts: it is computed again for gradients, and its scores are waited for.
         """
         inputs, copies = self.policy.send(part.batch), self.policy.send_copies(part.batch)
         with autocast(self.device, self.settings.bfloat16):
             encoded = self.graphs[slot].encode(inputs) if self.graphs and slot is not None else None
             if encoded is None:
-                encoded = self.network.encode(inputs)
+                encoded = (self.network if slot is not None else Recomputed(self.network)).encode(inputs)
             edits = self.network.score_edits(encoded, inputs.firsts_BW)
         if slot is None:
             return Forward(part, inputs, encoded, edits, edits.detach().cpu(), None, copies)
@@ -337,7 +337,7 @@ class RiseTask:
 
     def _meet(self, states: States, rng: np.random.Generator) -> Met:
         """Yield the states that rollouts have reached in batches, with the policy's scores and guided edits of each."""
-        for index in sorted_batches(self.policy.count_pieces(states, self.corpus), self.policy.most_pieces):
+        for index in sorted_batches(self.policy.count_pieces(states, self.corpus), self.policy.most_pieces // 4):
             seeds = rng.integers(0, 2**63, size=len(index), dtype=np.uint64)
             forward = self._forward(self._prepare(states, index, seeds, None), None)
             yield index, forward, self._act(forward, 1)[0]

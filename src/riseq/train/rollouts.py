@@ -6,16 +6,18 @@ words.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 
 from riseq.core import chain
 from riseq.core.closeness import measure_closeness
 from riseq.core.packed import Packed, pack
 from riseq.model.inputs import SpanBatch, find_spans
+from riseq.model.network import CopyInputs, Inputs, RiseNetwork, Spans
 from riseq.train import actions
 from riseq.train.actions import Actions, Index, reach
 from riseq.train.corpus import MAX_WORDS, States, take_rows
@@ -26,6 +28,23 @@ from riseq.train.step import Forward
 Met = Iterable[tuple[Index, Forward, Actions]]
 """States in batches: which of them, the policy's answer, and guided edits of each."""
 Meet = Callable[[States, np.random.Generator], Met]
+
+
+@dataclass(frozen=True, slots=True)
+class Recomputed:
+    """A network that keeps nothing for the backward pass and computes again there: a step's rollouts are many."""
+
+    network: RiseNetwork
+
+    def encode(self, inputs: Inputs) -> Tensor:
+        """Return the states of every piece."""
+        states: Tensor = checkpoint(self.network.encode, inputs, use_reentrant=False)
+        return states
+
+    def score_phrases(self, inputs: Inputs, states: Tensor, spans: Spans, copies: CopyInputs | None = None) -> Tensor:
+        """Return the phrases' log-probabilities for each span."""
+        scores: Tensor = checkpoint(self.network.score_phrases, inputs, states, spans, copies, use_reentrant=False)
+        return scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +67,7 @@ def draw_outputs(policy: Policy, forward: Forward, guided: Actions, count: int, 
 
     The ``guided`` edits are those of the first pass; ``meet`` has the policy's answer to the states that it reaches.
     """
-    part = forward.part
+    part, later = forward.part, replace(policy, network=Recomputed(policy.network))
     rng, states = np.random.default_rng(int(part.seeds[0]) + 2), np.arange(len(part.states))
     first_N, kind_N = np.tile(states, count), np.repeat(np.arange(count), len(states))
     scores_N = forward.edits.new_zeros(len(first_N))
@@ -62,7 +81,7 @@ def draw_outputs(policy: Policy, forward: Forward, guided: Actions, count: int, 
             if not len(going):
                 break
             different, state_N = find_different(part.states.example[first_N[going]], [words[n] for n in going])
-            met = meet(different, rng)
+            met, policy = meet(different, rng), later
         for index, there, led in met:
             row_of_state = np.full(int(state_N.max()) + 1, -1)
             row_of_state[index] = np.arange(len(index))
