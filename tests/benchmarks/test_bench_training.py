@@ -29,11 +29,12 @@ def test_it_tells_the_rate_of_each_way(
     changes |= {"device": "cpu", "workers": 1}
     settings = [part for name, value in changes.items() for part in ("--set", f"{name}={value}")]
     recipe = str(root / "recipes" / "ablation-rise.yaml")
-    flags = ["--steps", "2", "--warm", "1", "--profile", "1", "--ways", "eager"]
+    flags = ["--steps", "2", "--warm", "1", "--profile", "1", "--ways", "eager", "whole"]
     monkeypatch.setattr(sys, "argv", ["bench", recipe, *settings, *flags])
     bench_training.main()
     printed = capsys.readouterr().out
     told = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
-    assert [one["way"] for one in told] == ["eager"]
-    assert told[0]["states_per_s"] > 0
+    phases = [(one["way"], one["phase"]) for one in told]
+    assert phases == [(way, phase) for way in ("eager", "whole") for phase in ("likelihood", "draws")]
+    assert all(one["states_per_s"] > 0 for one in told)
     assert "aten::linear" in printed

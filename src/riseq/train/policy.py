@@ -27,6 +27,7 @@ from riseq.model.network import CopyInputs, Ensemble, Inputs, RiseNetwork, Spans
 from riseq.text.pieces import Pieces
 from riseq.train.actions import Index, Ops, reach
 from riseq.train.corpus import Corpus, Lexicon, States, join_rows, sorted_batches, start_states, take_rows
+from riseq.train.graphs import GraphedDecoder
 from riseq.train.phrasing import PhraseScores, TemplateScores, WordScores
 from riseq.train.task import autocast
 from riseq.types import InputError
@@ -150,20 +151,38 @@ class Policy:
         return Spans(self.put(spans.row_N), self.put(spans.start_N), self.put(spans.end_N))
 
     def put(self, array: NDArray[np.generic]) -> Tensor:
-        """Return the array on the device; pinning such small arrays one by one costs more than it saves."""
-        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+        """Return the array on the device; on a GPU from pinned memory: else each copy waits for all work before it."""
+        tensor = torch.from_numpy(np.ascontiguousarray(array))
+        if self.device.type != "cuda":
+            return tensor.to(self.device)
+        return tensor.pin_memory().to(self.device, non_blocking=True)
 
     def score_phrases(
-        self, inputs: Inputs, encoded: Any, spans: SpanBatch, copies: CopyInputs | None, copyable: Copyable | None
+        self,
+        inputs: Inputs,
+        encoded: Any,
+        spans: SpanBatch,
+        copies: CopyInputs | None,
+        copyable: Copyable | None,
+        decoder: GraphedDecoder | None = None,
     ) -> PhraseScores:
-        """Return the log-probabilities of phrases at each span, by their words."""
+        """Return the log-probabilities of phrases at each span, by their words; by a captured ``decoder`` if it can."""
+        scores = None if decoder is None else decoder.score(inputs, encoded, spans, copies, self.put)
+        if scores is not None:
+            if copyable is None or len(self.templates) == 1:
+                return WordScores(scores, self.put)
+            return self._split_templates(scores, spans, copyable)
         sent = self.send_spans(spans)
         if copies is None or copyable is None:
             return WordScores(self.network.score_phrases(inputs, encoded, sent), self.put)
         scores = self.network.score_phrases(inputs, encoded, sent, copies)
         if copies.same_BK is not None:
             return WordScores(merge_copies(scores, copies.same_BK[sent.row_N]), self.put)
-        scores_UP, templates_UT = scores.split([scores.shape[1] - len(self.templates), len(self.templates)], dim=1)
+        return self._split_templates(scores, spans, copyable)
+
+    def _split_templates(self, scores: Tensor, spans: SpanBatch, copyable: Copyable) -> TemplateScores:
+        count = scores.shape[1] - len(self.templates)
+        scores_UP, templates_UT = scores[:, :count], scores[:, count:]
         return TemplateScores(scores_UP, templates_UT, spans.row_N, copyable, self.index, self.put)
 
     @torch.no_grad()

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -36,7 +36,8 @@ from riseq.train.corpus import (
     split_pair,
     take_rows,
 )
-from riseq.train.graphs import GraphedEncoder
+from riseq.train.graphs import GraphedDecoder, GraphedEncoder
+from riseq.train.halves import HalfCopy
 from riseq.train.mixture import gather_pairs
 from riseq.train.phrasing import PhraseScores, WordScores
 from riseq.train.policy import Policy, load_ensemble, pad_width, predict_passes
@@ -89,11 +90,17 @@ class RiseTask:
         if settings.teachers:
             hidden = self.network.config.backbone.hidden if settings.imitate else None
             self.teacher = load_ensemble(settings.teachers, self.lexicon, self.device, hidden)
+        self.half = HalfCopy(self.network) if settings.half else None
+        # What learns: the copy that computes, where there is one. The network itself is scored and kept.
+        self.learner = self.policy if self.half is None else replace(self.policy, network=self.half.network)
         self.graphs: list[GraphedEncoder] = []
+        self.decoders: list[GraphedDecoder] = []
         if settings.graphs and self.device.type == "cuda":
             # One a micro-batch: each has its activations in memory until its own backward pass.
-            rows = settings.batch // settings.micro_batches
-            self.graphs = [GraphedEncoder(self.network, rows) for _ in range(settings.micro_batches)]
+            rows, learner = settings.batch // settings.micro_batches, self.learner.network
+            self.graphs = [GraphedEncoder(learner, rows, settings.half) for _ in range(settings.micro_batches)]
+            if settings.graphed_decoder:
+                self.decoders = [GraphedDecoder(learner, rows, settings.half) for _ in range(settings.micro_batches)]
         self._buffers, self._turn = [torch.empty(0)] * (settings.micro_batches + 1), 0
         self.log = StepLog()
         self.pool = StatePool(self.corpus, self.policy, settings, processes)
@@ -132,10 +139,15 @@ class RiseTask:
         seeds = [rng.integers(0, 2**63, size=len(index), dtype=np.uint64) for index in batches]
         for name, parameter in self.network.named_parameters():
             parameter.requires_grad_(not self._is_frozen(name, epoch))
+        if self.half is not None:
+            self.half.follow()
         if epoch in (0, settings.frozen_epochs):
             for graphs in self.graphs:
                 graphs.captured.clear()  # what is trained has changed
+            for decoder in self.decoders:
+                decoder.clear()
         self.network.train()
+        self.learner.network.train()
         for slot, graphs in enumerate(self.graphs):
             parts = [split[slot] for index in batches if slot < len(split := self._split(index))]
             graphs.capture({pad_width(int(lengths[rows].max())) for rows in parts if len(rows) == graphs.rows})
@@ -184,8 +196,18 @@ class RiseTask:
     def learn(self, batch: Parts) -> None:
         """Add the gradients of a step's micro-batches: one is sampled while the device computes the next."""
         parts, total = batch
+        for decoder in self.decoders:
+            decoder.begin()
+        if self.half is not None:
+            self.half.read_weights()
         for forward in [self._forward(part, slot) for slot, part in enumerate(parts)]:
             self._learn(forward, total)
+        if self.half is not None:
+            self.half.give_gradients()
+
+    def _computing(self) -> AbstractContextManager[object]:
+        """Return the context that the learner's passes run in: a bfloat16 copy needs no casts."""
+        return autocast(self.device, self.settings.bfloat16) if self.half is None else nullcontext()
 
     def predict(self, name: str) -> list[str]:
         """Return the dev set's questions after the last pass, lower-cased words."""
@@ -203,21 +225,23 @@ class RiseTask:
         A part without a slot is a batch of rollouts: it is computed again for gradients, and its scores are waited for.
         """
         inputs, copies = self.policy.send(part.batch), self.policy.send_copies(part.batch)
-        with autocast(self.device, self.settings.bfloat16):
+        network = self.learner.network
+        decoder = self.decoders[slot] if self.decoders and slot is not None else None
+        with self._computing():
             encoded = self.graphs[slot].encode(inputs) if self.graphs and slot is not None else None
             if encoded is None:
-                encoded = (self.network if slot is not None else Recomputed(self.network)).encode(inputs)
-            edits = self.network.score_edits(encoded, inputs.firsts_BW)
+                encoded = (network if slot is not None else Recomputed(network)).encode(inputs)
+            edits = network.score_edits(encoded, inputs.firsts_BW)
         if slot is None:
             return Forward(part, inputs, encoded, edits, edits.detach().cpu(), None, copies)
         known = part.gold is not None and not self.lowers_risk  # nothing is drawn: no need to wait for the device
         if known or self.device.type != "cuda":
-            return Forward(part, inputs, encoded, edits, edits.detach(), None, copies)
+            return Forward(part, inputs, encoded, edits, edits.detach(), None, copies, decoder)
         host = self._pinned(edits.numel()).view(edits.shape)
         host.copy_(edits.detach(), non_blocking=True)
         arrived = torch.cuda.Event()  # type: ignore[no-untyped-call]
         arrived.record()
-        return Forward(part, inputs, encoded, edits, host, arrived, copies)
+        return Forward(part, inputs, encoded, edits, host, arrived, copies, decoder)
 
     def _pinned(self, size: int) -> Tensor:
         """Return a piece of pinned memory, the buffers taken in turn: one a micro-batch is in use at a time."""
@@ -228,20 +252,22 @@ class RiseTask:
 
     def _learn(self, forward: Forward, total: int) -> None:
         """Sample edits under the forward's policy and add the gradient of its loss, a part of ``total`` states."""
-        part, policy, settings, log = forward.part, self.policy, self.settings, self.log
+        part, policy, settings, log = forward.part, self.learner, self.settings, self.log
         if forward.arrived is not None:
             forward.arrived.synchronize()
         began = time.perf_counter()
-        draws = self._act(forward, self.settings.samples)
+        draws = self._act(forward, settings.samples)
         credit = actions.give_credit(part.batch, draws, part.states.words.offsets, settings.joint)
         log.sampling_s += time.perf_counter() - began
         put = policy.put
-        with autocast(self.device, settings.bfloat16):
+        with self._computing():
             phrases = self._score_phrases(forward, credit.spans)
-            edits, said_N = (put(credit.codes_LBW), put(credit.weights_LBW)), phrases.take(credit.at_N, credit.chosen_N)
+            said_N = phrases.take(credit.at_N, credit.chosen_N)
+            edits = put(credit.codes_LBW), put(credit.weights_LBW)
             loss = actions.policy_loss(forward.edits, *edits, said_N, put(credit.weights_N))
             if self.teacher is not None and settings.distill and isinstance(phrases, WordScores):
-                taught = self.teacher.teach(forward.inputs, policy.send_spans(credit.spans))
+                with autocast(self.device, settings.bfloat16):
+                    taught = self.teacher.teach(forward.inputs, policy.send_spans(credit.spans))
                 real = put(part.batch.real_BW[:, :-1])
                 soft = actions.imitation_loss(
                     forward.edits, taught.edits_BWPE, real, phrases.scores_UP, taught.phrases_NP
@@ -283,7 +309,8 @@ class RiseTask:
 
     def _score_phrases(self, forward: Forward, spans: SpanBatch) -> PhraseScores:
         part = forward.part
-        return self.policy.score_phrases(forward.inputs, forward.encoded, spans, forward.copies, part.copyable)
+        given = forward.inputs, forward.encoded, spans, forward.copies, part.copyable
+        return self.learner.score_phrases(*given, forward.decoder)
 
     def _explore(self, forward: Forward, samples: int) -> list[Actions]:
         """Return edits drawn without a target in sight (-DPS): the best, or anything now and then.
@@ -299,7 +326,7 @@ class RiseTask:
         if any(len(spans.row_N) for spans in found):
             spans, at_N = actions.merge_spans(found)
             with torch.no_grad():
-                chosen = self._score_phrases(forward, spans).draw(at_N)
+                chosen = self._score_phrases(replace(forward, decoder=None), spans).draw(at_N)
             draw_N = np.repeat(np.arange(len(found)), [len(one.row_N) for one in found])
             place_N = np.concatenate([words.offsets[one.row_N] + one.word_N for one in found])
             phrases_LW[draw_N, place_N] = chosen
@@ -328,9 +355,9 @@ class RiseTask:
 
     def _find_risk(self, forward: Forward, guided: Actions) -> Tensor:
         """Return the loss of some of the policy's own outputs, and of the head that decides whether to stop."""
-        settings, network = self.settings, self.network
+        settings, network = self.settings, self.learner.network
         count, passes = settings.risk_samples, settings.risk_passes
-        outputs = draw_outputs(self.policy, forward, guided, count, passes, self._meet)
+        outputs = draw_outputs(self.learner, forward, guided, count, passes, self._meet)
         risk = (expected_risk if settings.risk == "expected" else baseline_risk)(outputs)
         odds = network.score_stop(forward.encoded, forward.inputs.firsts_BW)
         return risk if odds is None else risk + stop_loss(odds, outputs)

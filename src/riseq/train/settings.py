@@ -126,6 +126,8 @@ class RiseSettings(TrainSettings):
     frozen_decoder: bool = False  # the decoder's layers stay as they are: its head alone learns
     micro_batches: int = 1  # parts of a step: one is sampled while the other is computed
     graphs: bool = True  # capture the encoder's passes on a GPU
+    graphed_decoder: bool = False  # with graphs: the decoder's too, in the shapes that steps are met with
+    half: bool = False  # passes are of a bfloat16 copy of the weights, made once a step, without autocast's casts
     layer_decay: float = 1.0  # each encoder layer below learns this much slower
     # The run
     workers: int = 0  # threads of the sampler; 0: all cores

@@ -11,6 +11,7 @@ from riseq.model.inputs import Batch
 from riseq.model.network import CopyInputs, Inputs
 from riseq.train.actions import Actions, Scores, Seeds
 from riseq.train.corpus import States
+from riseq.train.graphs import GraphedDecoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ class Forward:
     host: Tensor
     arrived: torch.cuda.Event | None
     copies: CopyInputs | None = None
+    decoder: GraphedDecoder | None = None
+    """Captured passes over spans, where there are."""
 
     def as_chain(self) -> Scores:
         """Return the scores on the host, [B, W, P, 4], with one P where the policy is independent."""
