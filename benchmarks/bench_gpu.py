@@ -1,13 +1,16 @@
 """Print how many questions a second a checkpoint answers through torch, and its share of the chip's peak.
 
-    python benchmarks/bench_gpu.py CHECKPOINT [--data SET] [--batch 8192] [--engines 4 8] [--compare 1000] [--compile]
+    python benchmarks/bench_gpu.py MODEL [--data SET] [--batch 8192] [--engines 4 8] [--compare 1000] [--compile]
+
+MODEL is the folder or the name of a checkpoint, or of an exported model, whose weights torch then reads as floats.
 
 On a GPU it runs in bfloat16. The whole engine is timed in one process (tokenising, all passes, writing), and the
 network alone: one encoder pass over batches that lie on the device, which is what the share of the peak is of. A share
 counts the multiplications and additions of real pieces only. With ``--engines`` so many processes with an engine each
 share the device, every one of them asked all questions. ``--compare`` sets the texts of the first questions against
 those of float32 on the CPU: float32 on the device has to write the same, bfloat16 is counted. ``--compile`` has
-torch.compile fuse what follows attention in a layer, which costs half a minute at the start.
+torch.compile fuse what follows attention in a layer, which costs half a minute at the start: with it the network is
+timed both ways. ``--profile`` ends with what the chip does in a pass, by kernel. What fails is said; the rest goes on.
 """
 
 from __future__ import annotations
@@ -16,10 +19,12 @@ import argparse
 import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import cycle, islice
 from multiprocessing.synchronize import Barrier
 from operator import ne
 from pathlib import Path
+from threading import BrokenBarrierError
 
 import torch
 
@@ -29,7 +34,8 @@ from riseq.engine.confidence import read_calibration
 from riseq.engine.drafts import gather, split_batches, start
 from riseq.engine.phrasing import Phrasing
 from riseq.engine.simplifier import Simplifier
-from riseq.model.checkpoint import load_checkpoint
+from riseq.hub import find_model
+from riseq.model.checkpoint import load_trained
 from riseq.model.network import pick_device
 from riseq.model.transformer import BackboneConfig
 from riseq.reproduce.facts import describe_machine
@@ -67,7 +73,7 @@ def open_engine(
     folder: Path, device: torch.device, precision: Precision | None = None, compiled: bool = False
 ) -> tuple[Simplifier, TorchBackend]:
     """Return the engine of a checkpoint, as ``Simplifier.load`` makes it, and the backend it runs on."""
-    checkpoint = load_checkpoint(folder)
+    checkpoint = load_trained(folder)
     network = checkpoint.network
     backend = TorchBackend(network, device, precision, compiled)
     phrasing = Phrasing(checkpoint.phrases, network.config.copies, checkpoint.templates)
@@ -152,28 +158,73 @@ def compare_texts(folder: Path, asked: Sequence[Example], device: torch.device) 
 
 def bench(wanted: argparse.Namespace, asked: Sequence[Example], device: torch.device) -> Iterator[tuple[str, float]]:
     """Yield each measure by its name, as soon as it is known."""
-    engine, backend = open_engine(wanted.checkpoint, device, compiled=wanted.compile)
+    engine, backend = open_engine(wanted.checkpoint, device)
     yield "questions", float(len(asked))
-    yield from bench_network(engine, backend, asked, wanted.repeats).items()
-    of_engine = measure(lambda: list(engine.batch(asked)), device, max(1, wanted.repeats // 3))
-    yield "1 engine, questions a second", len(asked) / of_engine
+    yield from attempt("network", lambda: bench_network(engine, backend, asked, wanted.repeats))
+    rate = measure_engine(engine, backend, asked, wanted.repeats)
+    yield "1 engine, questions a second", rate
+    if wanted.compile:
+        compiled = open_engine(wanted.checkpoint, device, compiled=True)
+
+        def bench_compiled() -> Found:
+            found = bench_network(*compiled, asked, wanted.repeats)
+            found["1 engine, questions a second"] = measure_engine(*compiled, asked, wanted.repeats)
+            return {f"compiled: {name}": value for name, value in found.items()}
+
+        yield from attempt("compiled", bench_compiled)
     for engines in wanted.engines:
-        rate = bench_together(wanted.checkpoint, asked, device, engines, wanted.compile)
-        yield f"{engines} engines, questions a second", rate
+        name = f"{engines} engines, questions a second"
+        share = partial(bench_together, wanted.checkpoint, asked, device, engines, False)
+        yield from attempt(name, lambda name=name, share=share: {name: share()})  # type: ignore[misc]
     if wanted.compare:
-        yield from compare_texts(wanted.checkpoint, asked[: wanted.compare], device).items()
+        yield from attempt("texts", lambda: compare_texts(wanted.checkpoint, asked[: wanted.compare], device))
+    if wanted.profile:
+        print(profile_pass(engine, backend, asked[: wanted.profile]), flush=True)
+
+
+def measure_engine(engine: Simplifier, backend: TorchBackend, asked: Sequence[Example], repeats: int) -> float:
+    """Return the questions a second of a whole engine."""
+    return len(asked) / measure(lambda: list(engine.batch(asked)), backend.device, max(1, repeats // 3))
+
+
+def profile_pass(engine: Simplifier, backend: TorchBackend, asked: Sequence[Example]) -> str:
+    """Return a table of what one encoder pass of the network and one run of the engine spend, by kernel."""
+    from torch.profiler import ProfilerActivity, profile
+
+    order = "self_cuda_time_total" if backend.device.type == "cuda" else "self_cpu_time_total"
+    parts: dict[str, Callable[[], object]] = {
+        "network": lambda: bench_network(engine, backend, asked, 1),
+        "engine": lambda: list(engine.batch(asked)),
+    }
+    tables = []
+    for name, action in parts.items():
+        with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as told:
+            action()
+        table = told.key_averages().table(sort_by=order, row_limit=18, max_name_column_width=70)
+        tables.append(f"{name}\n{table}")
+    return "\n".join(tables)
+
+
+def attempt(name: str, action: Callable[[], Found]) -> Iterator[tuple[str, float]]:
+    """Yield what ``action`` measures; of one that fails, NaN by its ``name`` and the reason."""
+    try:
+        yield from action().items()
+    except (RuntimeError, BrokenBarrierError, ImportError) as error:
+        print(f"{name}: {type(error).__name__}: {str(error)[:500]}", flush=True)
+        yield name, float("nan")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("checkpoint", type=find_model, metavar="MODEL")
     parser.add_argument("--data", default="cast19/test.qonly", help="a file, or a set under RISEQ_DATA")
     parser.add_argument("--batch", type=int, default=8_192, help="how many questions are asked")
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--engines", type=int, nargs="*", default=[4, 8], help="how many processes share the device")
     parser.add_argument("--compare", type=int, default=1_000, help="how many texts are set against the CPU's")
     parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--profile", type=int, default=0, help="how many questions are answered under the profiler")
     parser.add_argument("--device", default="auto")
     wanted = parser.parse_args(arguments)
     device = pick_device(wanted.device)

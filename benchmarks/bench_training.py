@@ -134,7 +134,7 @@ class Bench:
                 self.step(batch)
             sync(self.task.device)
         for order in ("self_cpu_time_total", "self_cuda_time_total"):
-            print(told.key_averages().table(sort_by=order, row_limit=20, max_name_column_width=60))
+            print(told.key_averages().table(sort_by=order, row_limit=25, max_name_column_width=60))
 
 
 def sync(device: torch.device) -> None:

@@ -38,7 +38,7 @@ def test_operations_are_those_that_torch_counts(script: dict[str, Any]) -> None:
 def test_few_rows_on_the_cpu(script: dict[str, Any], tmp_path: Path) -> None:
     folder = save_tiny(tmp_path / "checkpoint", make_checkpoint())
     asked = script["pick_questions"](make_examples(6), 10)
-    wanted = Namespace(checkpoint=folder, repeats=2, engines=[], compare=4, compile=False)
+    wanted = Namespace(checkpoint=folder, repeats=2, engines=[], compare=4, compile=False, profile=2)
     found = dict(script["bench"](wanted, asked, torch.device("cpu")))
     assert found["questions"] == 10
     assert found["one encoder pass, questions a second"] > found["1 engine, questions a second"] > 0

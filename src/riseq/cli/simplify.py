@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from itertools import islice
@@ -25,6 +25,7 @@ from riseq.scale import Spread
 from riseq.systems import RoundTripCheck, System
 from riseq.systems.bulk import LARGEST_CHUNK, Simplified, simplify_rows
 from riseq.systems.registry import SystemChoice
+from riseq.systems.workers import Workers
 from riseq.types import InputError, RoundTripMode
 
 Dialogue = tuple[str, ...] | None
@@ -96,6 +97,7 @@ def simplify(
       riseq simplify dialogues.csv results.parquet --resume
       riseq simplify questions.txt --context-file chat.json
       cat dialogues.jsonl | riseq simplify - | jq -r .text
+      riseq simplify dialogues.jsonl out.jsonl --device cuda --workers 12
       riseq simplify "dialogues/*.parquet" results/ --engine ray --workers 8
     """
     back = cli.choose_resolver(round_trip, resolver)
@@ -164,13 +166,16 @@ def edit_questions(
         code = simplify_folder(source, output, choice, handling, spread, resume)
     else:
         spread.check_unset()
+        spread.check(choice.threads)
+        choice = replace(choice, workers=spread.workers or 1)
         if place.context and place.context_file:
             raise InputError("--context and --context-file contradict each other; expected one of them")
         dialogue = read_dialogue(place.context_file) if place.context_file else None
         if not cli.names_file(source):
             if output is not None:
                 raise InputError(f"OUTPUT {output!r} goes with a file; put a question in quotes")
-            for name, wanted in (("resume", resume), ("strict", handling.strict), ("skip-bad", handling.skip)):
+            given = ("resume", resume), ("strict", handling.strict), ("skip-bad", handling.skip)
+            for name, wanted in (*given, ("workers", choice.workers > 1)):
                 if wanted:
                     raise InputError(f"--{name} goes with a file of questions; got the question {source!r}")
             simplify_question(source, place.context or dialogue or [], choice, shown)
@@ -349,6 +354,8 @@ def _count_rows(source: str, dialogue: Dialogue, strict: bool) -> int:
 def _simplify(source: str, dialogue: Dialogue, system: System, skip: int = 0) -> Iterator[Simplified | BadRow]:
     largest = LARGEST_CHUNK if Path(source).is_file() else 1
     rows = islice(_read(source, dialogue), skip, None)
+    if isinstance(system, Workers) and largest > 1:
+        return system.simplify_rows(rows, name_source(source))
     return simplify_rows(system, rows, name_source(source), largest=largest)
 
 

@@ -102,15 +102,17 @@ class Editor(Publishable):
         ``model`` may also be ``"default"``, ``"large"``, ``"resolve"`` or the name of a model on the Hugging Face hub.
         ``threads`` is how many cores one call may use, all of them where it is None. Without ``calibrated`` the model's
         calibration is left aside: every pass is taken, there is no guard, and no result has a confidence. ``device`` is
-        "cpu" or "cuda"; where it is None, a GPU is used if there is one that can run the model.
+        "cpu" or "cuda"; where it is None, a GPU is used if there is one that can run the model. An exported model that
+        onnxruntime cannot run on the GPU is read by torch there, as the floats that its weights stand for.
         """
         found = cls.find_default() if model is None else find_model(model)
         if threads is not None:
             check_count("threads", threads)
-        if is_exported(found) or not any(found.glob("*.safetensors")):
-            from riseq.engine.backends.onnx_runtime import OnnxBackend
-
-            exported = load_exported(found)
+        given = is_exported(found) or not any(found.glob("*.safetensors"))
+        exported = load_exported(found) if given else None
+        if exported is not None:
+            from riseq.engine.backends.onnx_runtime import OnnxBackend, runs_on_gpu
+        if exported is not None and (device != "cuda" or runs_on_gpu(exported.precision)):
             window = cls._check(found, exported.config)
             calibration = read_calibration(found, exported.config["checksums"]) if calibrated else None
             phrasing = Phrasing(exported.phrases, exported.copies, exported.templates)
@@ -123,20 +125,23 @@ class Editor(Publishable):
                 found,
                 window,
             )
-        with needs_extra("train", f"{found}: a checkpoint (riseq export makes a model that needs less)"):
+        why = "a checkpoint (riseq export makes a model that needs less)" if exported is None else "on a GPU"
+        with needs_extra("train", f"{found}: {why}"):
             import torch
 
             from riseq.engine.backends.pytorch import TorchBackend
-            from riseq.model.checkpoint import load_checkpoint
+            from riseq.model.checkpoint import load_trained
             from riseq.model.network import pick_device
+        place = pick_device(device or "auto")
         if threads is not None:
             torch.set_num_threads(threads)
-        checkpoint = load_checkpoint(found)
+        checkpoint = load_trained(found)
         window, network = cls._check(found, checkpoint.facts), checkpoint.network
-        calibration = read_calibration(found) if calibrated else None
+        checksums = None if exported is None else exported.config["checksums"]
+        calibration = read_calibration(found, checksums) if calibrated else None
         phrasing = Phrasing(checkpoint.phrases, network.config.copies, checkpoint.templates)
         return cls(
-            TorchBackend(network, pick_device(device or "auto")),
+            TorchBackend(network, place),
             checkpoint.pieces,
             phrasing,
             max_passes,

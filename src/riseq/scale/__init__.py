@@ -13,7 +13,9 @@ class Spread:
     """How the work is spread over a cluster; None is the default."""
 
     address: str | None = described(None, "The Ray cluster (default a new one on this machine).", metavar="HOST:PORT")
-    workers: int | None = described(None, "With ray, the number of engines (default as many as fit).", metavar="N")
+    workers: int | None = described(
+        None, "The number of engines, each in a process (default 1; with ray as many as fit).", metavar="N"
+    )
     gpus: float | None = described(None, "With ray, the share of a GPU for each worker: 1, 0.25.", metavar="SHARE")
     block_rows: int | None = described(None, "With ray, rows of each file of results (default 2048).", metavar="N")
     format: str | None = described(None, "With ray, parquet or jsonl (default parquet).", metavar="NAME")
@@ -29,7 +31,7 @@ class Spread:
             raise InputError(f"--format: got {self.format!r}, expected {' or '.join(FORMATS)}")
 
     def check_unset(self) -> None:
-        """Raise where anything is set, for it goes with a cluster alone."""
+        """Raise where anything is set that goes with a cluster alone."""
         for name, value in asdict(self).items():
-            if value is not None:
+            if value is not None and name != "workers":
                 raise InputError(f"--{name.replace('_', '-')} goes with --engine ray")

@@ -115,10 +115,9 @@ def prepare(choice: SystemChoice, gpus: float | None) -> SystemChoice:
         choice = replace(choice, system=f"{os.path.abspath(file)}:{name}")
     if not choice.edits:
         return choice
-    folder = choice.resolve().model if gpus else None
-    precision = load_exported(folder).precision if folder is not None and is_exported(folder) else "float32"
-    if precision != "float32":
-        raise InputError(f"{folder}: an {precision} model runs on the CPU; --gpus goes with a checkpoint or float32")
+    folder = choice.resolve().model if gpus and choice.device is None else None
+    if folder is not None and is_exported(folder) and load_exported(folder).precision != "float32":
+        choice = replace(choice, device="cuda")  # by itself it would run on the CPU
     return choice if choice.threads else replace(choice, threads=1)
 
 

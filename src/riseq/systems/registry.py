@@ -17,6 +17,7 @@ from riseq.extras import needs_extra
 from riseq.hub import find_default_model, find_model
 from riseq.jobs import digest
 from riseq.systems import RoundTripCheck, System
+from riseq.systems.workers import Workers
 from riseq.types import Device, InputError, suggest
 
 
@@ -65,6 +66,8 @@ class SystemChoice:
     """Where its network runs; None: on a GPU where there is one that it can use."""
     round_trip: RoundTripCheck | None = None
     """What checks the forms that could be said, where that is asked for."""
+    workers: int = 1
+    """How many processes have an engine each; with one it is this process."""
 
     @property
     def edits(self) -> bool:
@@ -93,6 +96,9 @@ class SystemChoice:
 
     def load(self) -> System:
         """Return the system, ready to simplify."""
+        if self.workers > 1:
+            alone = replace(self, workers=1, threads=self.threads or (1 if self.edits else None))
+            return Workers(self.system, alone.load, self.workers)
         controls, threads, device = self.controls, self.threads, self.device
         return load_system(
             self.system, self.model, controls=controls, threads=threads, device=device, round_trip=self.round_trip

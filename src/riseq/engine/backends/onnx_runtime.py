@@ -223,6 +223,11 @@ def pick_providers(precision: str, available: Sequence[str], device: Device | No
     return [CUDA, CPU] if precision == "float32" and CUDA in available else [CPU]
 
 
+def runs_on_gpu(precision: str) -> bool:
+    """Return whether this onnxruntime runs graphs of a precision on a GPU."""
+    return precision == "float32" and CUDA in import_onnxruntime().get_available_providers()
+
+
 def _open(path: Path, threads: int | None, providers: list[str], slower: list[str]) -> Any:
     onnxruntime = import_onnxruntime()
     options = onnxruntime.SessionOptions()
