@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from riseq.data.dialogue import read_context, split_messages
@@ -178,7 +178,8 @@ def parse_example(row: Mapping[str, object], number: int, need_target: bool) -> 
 
 def example_row(example: Example) -> dict[str, object]:
     """Return the row that stands for ``example`` in a table; every example has the same columns."""
-    return {**asdict(example), "context": list(example.context)}
+    question, target = example.question, example.target
+    return {"id": example.id, "context": list(example.context), "question": question, "target": target}
 
 
 def prediction_row(example: Example, prediction: Simplification) -> dict[str, object]:

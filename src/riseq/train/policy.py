@@ -153,7 +153,7 @@ class Policy:
     def put(self, array: NDArray[np.generic]) -> Tensor:
         """Return the array on the device; on a GPU from pinned memory: else each copy waits for all work before it."""
         tensor = torch.from_numpy(np.ascontiguousarray(array))
-        if self.device.type != "cuda":
+        if self.device.type != "cuda" or not tensor.numel():
             return tensor.to(self.device)
         return tensor.pin_memory().to(self.device, non_blocking=True)
 
