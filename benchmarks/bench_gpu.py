@@ -7,16 +7,18 @@ MODEL is the folder or the name of a checkpoint, or of an exported model, whose 
 On a GPU it runs in bfloat16. The whole engine is timed in one process (tokenising, all passes, writing), and the
 network alone: one encoder pass over batches that lie on the device, which is what the share of the peak is of. A share
 counts the multiplications and additions of real pieces only. With ``--engines`` so many processes with an engine each
-share the device, every one of them asked all questions. ``--compare`` sets the texts of the first questions against
-those of float32 on the CPU: float32 on the device has to write the same, bfloat16 is counted. ``--compile`` has
-torch.compile fuse what follows attention in a layer, which costs half a minute at the start: with it the network is
-timed both ways. ``--profile`` ends with what the chip does in a pass, by kernel. What fails is said; the rest goes on.
+share the device, every one of them asked all questions; with ``--workers`` they do a file together, as one command.
+``--compare`` sets the texts of the first questions against those of float32 on the CPU: float32 on the device has to
+write the same, bfloat16 is counted. ``--compile`` has torch.compile fuse what follows attention in a layer, which costs
+half a minute at the start: with it the network is timed both ways. ``--profile`` ends with what the chip does in a
+pass, by kernel. What fails is said; the rest goes on.
 """
 
 from __future__ import annotations
 
 import argparse
 import multiprocessing
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -24,11 +26,12 @@ from itertools import cycle, islice
 from multiprocessing.synchronize import Barrier
 from operator import ne
 from pathlib import Path
-from threading import BrokenBarrierError
 
 import torch
 
 from riseq.data.dataset import load_dataset
+from riseq.data.rows import BadRow, result_row
+from riseq.data.tables import read_outcomes, write_rows
 from riseq.engine.backends.pytorch import Precision, TorchBackend
 from riseq.engine.confidence import read_calibration
 from riseq.engine.drafts import gather, split_batches, start
@@ -39,11 +42,15 @@ from riseq.model.checkpoint import load_trained
 from riseq.model.network import pick_device
 from riseq.model.transformer import BackboneConfig
 from riseq.reproduce.facts import describe_machine
-from riseq.types import Example
+from riseq.systems.registry import SystemChoice
+from riseq.systems.workers import PART, Workers
+from riseq.types import Device, Example
 
 H200_PEAK = 989e12
 """Dense bfloat16 operations a second, by its data sheet."""
 Found = dict[str, float]
+REPEATED = 4
+"""How often a file has all questions: several processes are soon through with them."""
 PATIENCE = 180.0
 """Seconds that engines wait for each other: a process that died would be waited for without end."""
 
@@ -91,7 +98,8 @@ def bench_together(folder: Path, asked: Sequence[Example], device: torch.device,
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(engines + 1)
     given = folder, asked, device, barrier, compiled
-    processes = [context.Process(target=_answer, args=given) for _ in range(engines)]
+    # Daemons: one that waits for another that died does not keep the program.
+    processes = [context.Process(target=_answer, args=given, daemon=True) for _ in range(engines)]
     for process in processes:
         process.start()
     barrier.wait(PATIENCE)
@@ -101,6 +109,27 @@ def bench_together(folder: Path, asked: Sequence[Example], device: torch.device,
     for process in processes:
         process.join()
     return engines * len(asked) / taken
+
+
+def bench_file(folder: Path, asked: list[Example], device: torch.device, workers: int) -> float:
+    """Return the rows a second of a file through what ``riseq simplify --workers`` does, once its engines are warm."""
+    kind: Device = "cuda" if device.type == "cuda" else "cpu"
+    choice = SystemChoice("rise", folder, device=kind, workers=workers)
+    system = choice.load()
+    assert isinstance(system, Workers)
+    with tempfile.TemporaryDirectory() as place:
+        source, target = Path(place, "in.jsonl"), Path(place, "out.jsonl")
+        rows = [{"id": one.id, "context": list(one.context), "question": one.question} for one in asked]
+        write_rows(source, rows * REPEATED)
+        try:
+            for _ in system.simplify(asked * (1 + workers * PART // len(asked))):  # every engine is made, and warm
+                pass
+            began = time.perf_counter()
+            results = system.simplify_rows(read_outcomes(source), source.name)
+            written = write_rows(target, (result_row(*one) for one in results if not isinstance(one, BadRow)))
+            return written / (time.perf_counter() - began)
+        finally:
+            system.close()
 
 
 def _answer(folder: Path, asked: Sequence[Example], device: torch.device, barrier: Barrier, compiled: bool) -> None:
@@ -156,7 +185,7 @@ def compare_texts(folder: Path, asked: Sequence[Example], device: torch.device) 
     }
 
 
-def bench(wanted: argparse.Namespace, asked: Sequence[Example], device: torch.device) -> Iterator[tuple[str, float]]:
+def bench(wanted: argparse.Namespace, asked: list[Example], device: torch.device) -> Iterator[tuple[str, float]]:
     """Yield each measure by its name, as soon as it is known."""
     engine, backend = open_engine(wanted.checkpoint, device)
     yield "questions", float(len(asked))
@@ -176,6 +205,10 @@ def bench(wanted: argparse.Namespace, asked: Sequence[Example], device: torch.de
         name = f"{engines} engines, questions a second"
         share = partial(bench_together, wanted.checkpoint, asked, device, engines, False)
         yield from attempt(name, lambda name=name, share=share: {name: share()})  # type: ignore[misc]
+    for workers in wanted.workers:
+        name = f"a file by {workers} workers, rows a second"
+        run = partial(bench_file, wanted.checkpoint, asked, device, workers)
+        yield from attempt(name, lambda name=name, run=run: {name: run()})  # type: ignore[misc]
     if wanted.compare:
         yield from attempt("texts", lambda: compare_texts(wanted.checkpoint, asked[: wanted.compare], device))
     if wanted.profile:
@@ -209,7 +242,7 @@ def attempt(name: str, action: Callable[[], Found]) -> Iterator[tuple[str, float
     """Yield what ``action`` measures; of one that fails, NaN by its ``name`` and the reason."""
     try:
         yield from action().items()
-    except (RuntimeError, BrokenBarrierError, ImportError) as error:
+    except Exception as error:
         print(f"{name}: {type(error).__name__}: {str(error)[:500]}", flush=True)
         yield name, float("nan")
 
@@ -222,6 +255,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--batch", type=int, default=8_192, help="how many questions are asked")
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--engines", type=int, nargs="*", default=[4, 8], help="how many processes share the device")
+    parser.add_argument("--workers", type=int, nargs="*", default=[], help="how many processes do a file together")
     parser.add_argument("--compare", type=int, default=1_000, help="how many texts are set against the CPU's")
     parser.add_argument("--compile", action="store_true")
     parser.add_argument("--profile", type=int, default=0, help="how many questions are answered under the profiler")

@@ -170,8 +170,8 @@ def run_way(way: str, wanted: argparse.Namespace, changes: Mapping[str, Any]) ->
             if phase in wanted.phases:
                 found = bench.measure(epoch, wanted.steps, wanted.warm, wanted.profile)
                 print(json.dumps({"way": way, "phase": phase} | found), flush=True)
-    except RuntimeError as error:
-        print(json.dumps({"way": way, "error": str(error).splitlines()[0]}), flush=True)
+    except Exception as error:
+        print(json.dumps({"way": way, "error": f"{type(error).__name__}: {error}"[:500]}), flush=True)
         return False
     finally:
         gc.collect()

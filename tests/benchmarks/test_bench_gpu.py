@@ -38,7 +38,7 @@ def test_operations_are_those_that_torch_counts(script: dict[str, Any]) -> None:
 def test_few_rows_on_the_cpu(script: dict[str, Any], tmp_path: Path) -> None:
     folder = save_tiny(tmp_path / "checkpoint", make_checkpoint())
     asked = script["pick_questions"](make_examples(6), 10)
-    wanted = Namespace(checkpoint=folder, repeats=2, engines=[], compare=4, compile=False, profile=2)
+    wanted = Namespace(checkpoint=folder, repeats=2, engines=[], compare=4, compile=False, profile=2, workers=[])
     found = dict(script["bench"](wanted, asked, torch.device("cpu")))
     assert found["questions"] == 10
     assert found["one encoder pass, questions a second"] > found["1 engine, questions a second"] > 0
@@ -52,7 +52,19 @@ def test_engines_share_a_device(root: Path, tmp_path: Path) -> None:
     rows = [{"id": one.id, "context": list(one.context), "question": one.question} for one in make_examples(6)]
     write_rows(tmp_path / "asked.jsonl", rows)
     command = [sys.executable, str(root / "benchmarks" / "bench_gpu.py"), str(folder), "--device", "cpu"]
-    command += ["--data", str(tmp_path / "asked.jsonl"), "--batch", "10", "--repeats", "1", "--engines", "2"]
+    command += [
+        "--data",
+        str(tmp_path / "asked.jsonl"),
+        "--batch",
+        "10",
+        "--repeats",
+        "1",
+        "--engines",
+        "2",
+        "--workers",
+        "2",
+    ]
     told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
-    (rate,) = [line for line in told.splitlines() if line.startswith("2 engines, questions a second")]
-    assert float(rate.split()[-1].replace(",", "")) > 0
+    for name in ("2 engines, questions a second", "a file by 2 workers, rows a second"):
+        (rate,) = [line for line in told.splitlines() if line.startswith(name)]
+        assert float(rate.split()[-1].replace(",", "")) > 0
