@@ -67,7 +67,9 @@ def test_texts_are_those_of_training(checkpoint: Path, exported: Path, monkeypat
     kept = [result.text for result in load_engine(exported).batch(examples)]
     monkeypatch.setattr("riseq.engine.drafts.repeats_itself", lambda words: False)  # training has no such rules
     monkeypatch.setattr("riseq.engine.drafts.asks_nothing", lambda words: False)
-    monkeypatch.setattr("riseq.engine.drafts.mend_resolved", lambda words, edits, odds, copied, said: (edits, copied))
+    monkeypatch.setattr(
+        "riseq.engine.drafts.mend_resolved", lambda text, words, edits, odds, copied, said: (edits, copied)
+    )
     monkeypatch.setattr("riseq.engine.drafts.find_waiting", lambda words, asked: None)
     monkeypatch.setattr("riseq.engine.decisions.find_unnamed", lambda words, ops, phrases: [])
     wanted = predict(checkpoint, examples)

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
-from riseq.text.realise import Copied, realise
+from riseq.text.casing import find_sentence_starts
+from riseq.text.realise import Copied, find_markup, realise
 from riseq.text.words import forms, split
 from riseq.types import Mention
 
@@ -130,3 +131,42 @@ def test_marks_of_markdown_are_not_copied() -> None:
         phrase = tuple(forms(context[0])[first:stop])
         edits = [KEEP, KEEP, Edit(Op.SUBSTITUTE, phrase), KEEP, KEEP]
         assert realise("Is it good?", edits, context, None, {2: Copied(0, first, stop)}).text == wanted
+
+
+LOWER = [
+    ("use sed -i on file.txt", "file . txt", "How old is file.txt?"),
+    ("ask beyoncé about it", "beyonce", "How old is beyoncé?"),
+    ("read https://a-b.io/c_d then", "https : / / a - b . io / c _ d", "How old is https://a-b.io/c_d?"),
+    ("what does 👩‍🚀 mean", "👩🚀", "How old is 👩‍🚀?"),
+    ("PLEASE READ THE README.MD OF PANDAS", "readme . md", "How old is README.MD?"),
+    ("is 東京 big", "東 京", "How old is 東京?"),
+]
+
+
+@pytest.mark.parametrize(("said", "phrase", "wanted"), LOWER, ids=[case[1] for case in LOWER])
+def test_a_dialogue_whose_capitals_say_nothing_is_copied_exactly(said: str, phrase: str, wanted: str) -> None:
+    edits = [KEEP, KEEP, KEEP, KEEP, Edit(Op.SUBSTITUTE, tuple(phrase.split())), KEEP]
+    assert realise("How old is it?", edits, [said], None, {4: find([said], phrase.split())}).text == wanted
+
+
+PARTS = [*"abABc 1éß.,:;-_/@+#&$%()!?'’京ك", "👍🏽", "👩‍🚀", "file.txt", "3.12.1", "O'Reilly"]
+spelt = st.lists(st.sampled_from(PARTS), min_size=1, max_size=30).map("".join).filter(lambda text: bool(forms(text)))
+
+
+@given(spelt, st.data())
+def test_what_is_copied_is_written_as_the_dialogue_writes_it(said: str, data: st.DataObject) -> None:
+    words = split(said)
+    first = data.draw(st.integers(0, len(words) - 1))
+    stop = data.draw(st.integers(first + 1, len(words)))
+    phrase = tuple(word.form for word in words[first:stop])
+    if find_markup(said):
+        return  # marks of Markdown go
+    edits = [*[KEEP] * 4, Edit(Op.SUBSTITUTE, phrase)]
+    step = realise("how old is it", edits, [said], None, {4: Copied(0, first, stop)})
+    start, end = words[first].start, words[stop - 1].end
+    written = " ".join(said[start:end].split())
+    got = step.text.removeprefix("how old is").strip()
+    assert got.lower() == written.lower()
+    starts = find_sentence_starts(said)
+    small = {len(" ".join((said[start : word.start] + "x").split())) - 1 for k, word in enumerate(words) if k in starts}
+    assert all(a == b or at in small for at, (a, b) in enumerate(zip(got, written, strict=True))), (got, written)

@@ -179,7 +179,7 @@ class Draft:
             known = {at: one for at, one in known.items() if edits[at] == chosen[at]}
         else:
             likely = [*choice.probabilities, *[1.0] * unseen]
-            edits, known = mend_resolved(self.words, chosen, likely, known, self.dialogue.context)
+            edits, known = mend_resolved(self.text, self.words, chosen, likely, known, self.dialogue.context)
         reached = apply(self.words, edits)
         # A mark alone is no question: an edit that would leave no word is not made.
         if reached == self.words or not any(is_word(word) for word in reached[1:]):

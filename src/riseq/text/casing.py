@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 
-from riseq.text.lexicon import ABBREVIATIONS, BEFORE_NAMES, NEVER_NAMES, PERSONAL_FORMS, is_word
+from riseq.text.lexicon import ABBREVIATIONS, APOSTROPHES, BEFORE_NAMES, NEVER_NAMES, PERSONAL_FORMS, is_word
 from riseq.text.spacing import Token
 from riseq.text.words import Word, read_forms, read_words, remember
 
@@ -23,7 +23,7 @@ class _Source:
 
     words: tuple[Word, ...]
     surfaces: tuple[str, ...]
-    """The words as they were written, without what nobody sees."""
+    """The words as they were written, without control characters."""
     initial: frozenset[int]
     """Which words start a sentence, so that their capital says nothing."""
     flat: bool
@@ -88,27 +88,41 @@ class Spelling:
 
     def write(self, phrase: Sequence[str]) -> list[Token]:
         """Return the words of ``phrase`` as they are written in the middle of a sentence."""
+        return self._raise(self._write(phrase))
+
+    def _write(self, phrase: Sequence[str]) -> list[Token]:
         tokens: list[Token] = []
         while len(tokens) < len(phrase):
             position = len(tokens)
             run = self._find_run(phrase[position:])
             tokens += run or [Token(phrase[position], self._write_word(phrase[position]))]
-        return self._raise(tokens)
+        return tokens
 
     def copy(self, text: str, first: int, stop: int) -> list[Token]:
         """Return words ``first`` to ``stop`` of ``text``, a mention, as they are written in the middle of a sentence.
 
         A word that starts a sentence there keeps its capital where it begins a title; else unless it is a small word or
-        was seen written small.
+        was seen written small. Where the capitals of ``text`` say nothing, a name has those it has elsewhere.
         """
         source = _read(text)
-        if source.flat:
-            return self.write([word.form for word in source.words[first:stop]])
         tokens = _copy_run(stop - first, source, first)
+        if source.flat:
+            return self._raise(self._copy_flat(tokens, source.surfaces[first:stop]))
         for index, token in enumerate(tokens, first):
             if index not in source.initial or source.is_title(first, stop, index) or self._is_name(token.form):
                 tokens[index - first] = _recase(token, source.surfaces[index])
         return self._raise(tokens)
+
+    def _copy_flat(self, tokens: Sequence[Token], surfaces: Sequence[str]) -> list[Token]:
+        """Return the tokens as they were written: "file.txt", "beyoncé"; a name by itself as it is seen elsewhere."""
+        copied = list(map(_recase, tokens, surfaces))
+        held = [*(token.follows and not token.space_before for token in tokens), False]
+        for index, token in enumerate(self._write([token.form for token in tokens])):
+            near = {copied[k].form for k in (index - 1, index + 1) if held[max(k, index)]}
+            known = _has_capital(token.surface) or any(True for _ in self._seen(token.form))
+            if known and is_word(token.form) and near <= APOSTROPHES:
+                copied[index] = _recase(copied[index], token.surface)
+        return copied
 
     def _is_name(self, form: str) -> bool:
         """Return whether the word may be a name: no small word, nor one that was written without a capital."""
@@ -223,7 +237,7 @@ def _find_surface(text: str, word: Word) -> str:
     written = text[word.start : word.end]
     if written.isascii():
         return written
-    return "".join(character for character in written if unicodedata.category(character) not in ("Cc", "Cf", "Cs"))
+    return "".join(character for character in written if unicodedata.category(character) not in ("Cc", "Cs"))
 
 
 def _has_capital(surface: str) -> bool:

@@ -122,7 +122,7 @@ def _write_phrase(span: _Span, text: str, context: Sequence[str], spelling: Spel
     said = text if source.utterance is None else context[source.utterance]
     around = spelling.write(span.phrase[: source.before]), spelling.write(span.phrase[end:])
     mention = spelling.copy(said, source.first, source.stop)
-    marks = _find_markup(said)
+    marks = find_markup(said)
     if source.first - 1 in marks:
         mention[0] = mention[0]._replace(space_before=True)  # "`--amend`" is a word by itself without its marks too
     mention = _drop_markup(mention, {index - source.first for index in marks})
@@ -130,7 +130,7 @@ def _write_phrase(span: _Span, text: str, context: Sequence[str], spelling: Spel
 
 
 @remember
-def _find_markup(text: str) -> frozenset[int]:
+def find_markup(text: str) -> frozenset[int]:
     """Return which words of ``text`` are marks of Markdown: not the stars of M*A*S*H, which hold words together."""
     words = read_words(text)
     marks = [index for index, word in enumerate(words) if word.form in _MARKUP and not _is_inside(words, index)]

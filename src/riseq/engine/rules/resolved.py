@@ -14,19 +14,21 @@ from riseq.engine.rules.possessives import name_owner_once, shorten_plurals
 from riseq.engine.rules.quotations import close_quotations
 from riseq.engine.rules.repetition import drop_repeated, name_once
 from riseq.engine.rules.times import complete_times
+from riseq.engine.rules.whole_names import copy_whole_names, keep_whole_names
 from riseq.text.realise import Copied
 
 
 def mend_resolved(
+    text: str,
     words: Sequence[str],
     chosen: Sequence[Edit],
     probabilities: Sequence[float],
     copied: Mapping[int, Copied],
     context: Sequence[str],
 ) -> tuple[list[Edit], dict[int, Copied]]:
-    """Return the ``chosen`` edits of ``words`` as a resolved question needs them, and what they still ``copied``."""
+    """Return the ``chosen`` edits of ``text`` as a resolved question needs them, and what they still ``copied``."""
     # What is not to be done at all goes first, for what is left is judged by what else is done.
-    edits = undo_losses(words, keep_rest(words, chosen))
+    edits = undo_losses(words, keep_rest(words, keep_whole_names(text, chosen)))
     edits = keep_end_marks(words, edits)
     edits = keep_ones(words, edits, copied, context)
     edits = name_once(words, edits, probabilities)
@@ -39,4 +41,5 @@ def mend_resolved(
     edits, known = complete_times(words, edits, known)
     edits, known = add_prepositions(words, edits, known, context)
     edits, known = add_articles(words, edits, known, context)
-    return close_quotations(words, edits, known, context)
+    edits, known = close_quotations(words, edits, known, context)
+    return copy_whole_names(edits, known, context)
