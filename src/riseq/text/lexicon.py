@@ -102,6 +102,8 @@ BEFORE_NAMES = DETERMINERS | PREPOSITIONS | CONJUNCTIONS | AUXILIARIES | _LISTS[
 """Those that stand before names and are not of them: "In Paris", "My Toyota", "Can Germany"."""
 _IRREGULAR = dict(pair.split(":") for pair in _LISTS["irregular"])
 NUMBERS = _LISTS["numbers"]
+NAMED_KINDS = _LISTS["named_kinds"]
+"""Nouns that stand before the name of what they are: "the album Vespertine"."""
 GENERIC_WORDS = _LISTS["generic_words"]
 """Content words that say nothing about what a dialogue is about."""
 _FOREIGN_PREPOSITIONS = frozenset({"a", "i", "im", "in", "no"})

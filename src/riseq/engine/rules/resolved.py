@@ -7,6 +7,7 @@ from riseq.engine.rules.articles import add_articles
 from riseq.engine.rules.conjunctions import drop_conjunctions
 from riseq.engine.rules.end_marks import keep_end_marks
 from riseq.engine.rules.kept_words import keep_rest, undo_losses
+from riseq.engine.rules.noun_phrases import part_noun_phrases
 from riseq.engine.rules.ones import keep_ones
 from riseq.engine.rules.openings import complete_openings
 from riseq.engine.rules.places import add_prepositions
@@ -34,6 +35,7 @@ def mend_resolved(
     edits = name_once(words, edits, probabilities)
     edits = drop_repeated(words, edits, probabilities)
     known = {at: one for at, one in copied.items() if edits[at].phrase}
+    edits, known = part_noun_phrases(text, words, edits, known, context)
     edits = drop_conjunctions(edits, known)
     edits = name_owner_once(words, edits)
     edits = shorten_plurals(words, edits, known, context)

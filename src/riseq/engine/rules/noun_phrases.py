@@ -1,0 +1,108 @@
+"""Two noun phrases side by side: "the libretto Carmen" is "the libretto of Carmen", "is Carmen the libretto" nothing.
+
+A network that puts a mention into a question knows its place better than how it hangs together with what stands there.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from riseq.core.edits import KEEP, STAYS, Edit, Op
+from riseq.text.lexicon import (
+    ARTICLES,
+    AUXILIARIES,
+    DEMONSTRATIVES,
+    DETERMINERS,
+    NAMED_KINDS,
+    find_stem,
+    is_content,
+    is_irregular,
+    is_number,
+)
+from riseq.text.realise import Copied
+from riseq.text.words import find_named, read_forms
+
+_MARKS = frozenset("\"'“‘«")
+_KINDS = frozenset(map(find_stem, NAMED_KINDS))
+
+
+def part_noun_phrases(
+    text: str, words: Sequence[str], edits: Sequence[Edit], copied: Mapping[int, Copied], context: Sequence[str]
+) -> tuple[list[Edit], dict[int, Copied]]:
+    """Return the edits of ``text`` and what they ``copied``, without mentions beside what they don't go with.
+
+    A mention that is put in without a preposition goes with a name beside it if the dialogue says the two together
+    ("Robert" and "Prescott"), and with a verb before it if nothing else does. Behind a noun with "the" it gets its
+    "of", unless it is what the noun calls: "the album Vespertine".
+    """
+    chosen, known = list(edits), dict(copied)
+    if _is_reopened(edits):
+        return chosen, known
+    named = [False, *find_named(text)]
+    for at, edit in enumerate(edits):
+        if edit.op is not Op.INSERT or not _is_bare(edit.phrase) or not at:
+            continue
+        after = at + 1 if at + 1 < len(words) and edits[at + 1].op in STAYS else None
+        if _is_apart(words, named, at, after, edit.phrase, context):
+            chosen[at] = KEEP
+            known.pop(at, None)
+        elif at in copied and _wants_of(words, at, after, copied[at], context):
+            chosen[at] = replace(edit, phrase=("of", *edit.phrase))
+            known[at] = replace(copied[at], before=copied[at].before + 1)
+    return chosen, known
+
+
+def _is_reopened(edits: Sequence[Edit]) -> bool:
+    """Return whether the question gets another beginning, as "what about Lyon" does: the rest of it comes in too."""
+    return len(edits) > 1 and edits[1].op is Op.SUBSTITUTE and not AUXILIARIES.isdisjoint(edits[1].phrase)
+
+
+def _is_apart(
+    words: Sequence[str],
+    named: Sequence[bool],
+    at: int,
+    after: int | None,
+    phrase: Sequence[str],
+    context: Sequence[str],
+) -> bool:
+    """Return whether a mention behind the word ``at`` has nothing to do with a name on either side, nor with a verb."""
+    if after is not None and _says((phrase[-1], words[after]), context):
+        return False
+    beside = named[at] or (after is not None and named[after])
+    beside |= words[at] in AUXILIARIES and after is not None and _begins_phrase(words[after])
+    return beside and not _says((words[at], phrase[0]), context)
+
+
+def _is_bare(phrase: Sequence[str]) -> bool:
+    """Return whether a phrase begins like a noun phrase, and is no more than one."""
+    return bool(phrase) and (_begins_phrase(phrase[0]) or phrase[0] in _MARKS)
+
+
+def _begins_phrase(word: str) -> bool:
+    return is_content(word) or word in DETERMINERS - DEMONSTRATIVES  # "this week" stands anywhere
+
+
+def _is_past(word: str) -> bool:
+    return word.endswith("ed") or is_irregular(word)
+
+
+def _says(pair: tuple[str, str], context: Sequence[str]) -> bool:
+    """Return whether the dialogue says two words one after the other."""
+    return any(pair in pairwise(read_forms(text)) for text in context)
+
+
+def _wants_of(words: Sequence[str], at: int, after: int | None, source: Copied, context: Sequence[str]) -> bool:
+    """Return whether a name stands behind "the" and its noun, and calls something else than the noun does."""
+    first = at
+    while is_content(words[first]) or is_number(words[first]):
+        first -= 1
+    if first == at or words[first] != "the" or source.before or source.utterance is None:
+        return False
+    is_kind = find_stem(words[at]) in _KINDS and not any(map(is_number, words[first:at]))  # the last episode of "Her"
+    if is_kind or (after is not None and is_content(words[after]) and not _is_past(words[after])):
+        return False
+    said = read_forms(context[source.utterance])
+    start = source.first + (said[source.first] in ARTICLES)
+    named = start < source.stop and find_named(context[source.utterance])[start]
+    is_name = named or said[source.first] in _MARKS
+    return is_name and not _says((words[at], said[source.first]), context)
