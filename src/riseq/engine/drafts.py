@@ -19,6 +19,7 @@ from riseq.engine.rules.agreement import Pronouns, correct_gender, fix_agreement
 from riseq.engine.rules.broken_english import fix_stranded_words, mend_phrases
 from riseq.engine.rules.conjunctions import find_waiting
 from riseq.engine.rules.doubts import LEAST_COMPLETE, LEAST_LATER, drop_doubtful
+from riseq.engine.rules.loose_ends import find_loose_ends
 from riseq.engine.rules.repetition import repeats_itself
 from riseq.engine.rules.resolved import mend_resolved
 from riseq.engine.rules.small_talk import NO_QUESTION, asks_nothing
@@ -207,11 +208,16 @@ class Draft:
     def _find_waiting(self) -> int | None:
         return find_waiting(self.words, self.question_words) if self.direction == "resolve" and self.steps else None
 
-    def _drop_waiting(self) -> list[Step]:
-        """Return the step that deletes an "and" that no pass completed, if there is one."""
-        if (at := self._find_waiting()) is None:
+    def _tidy(self) -> list[Step]:
+        """Return the step that deletes what passes left loose, if they did: an "and" that joins nothing, for one."""
+        if self.direction == "simplify" or not self.steps:
             return []
-        edits = [DELETE if k == at else KEEP for k in range(len(self.words))]
+        waiting = self._find_waiting()
+        loose = find_loose_ends(self.words, [MARKER, *self.question_words])
+        loose |= set() if waiting is None else {waiting}
+        if not loose:
+            return []
+        edits = [DELETE if k in loose else KEEP for k in range(len(self.words))]
         return [realise(self.text, edits, self.dialogue.context, [1.0] * len(edits))]
 
     def _mend(self, chosen: Sequence[Edit]) -> list[Edit]:
@@ -244,9 +250,7 @@ class Draft:
             confidence = calibration.rate(self.pass_features, self.features)
         elif calibration is not None:
             confidence = calibration.alone if self.reason == NO_DIALOGUE else calibration.untouched
-        steps = tuple(
-            Step(step.text, tuple(map(self._refer, step.edits))) for step in (*self.steps, *self._drop_waiting())
-        )
+        steps = tuple(Step(step.text, tuple(map(self._refer, step.edits))) for step in (*self.steps, *self._tidy()))
         made = self.question, steps[-1].text if steps else self.text, steps, self.truncated
         return Simplification(*made, confidence, probability, reason=self.reason)
 

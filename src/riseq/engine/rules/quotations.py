@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from riseq.core.edits import Edit, Op
+from riseq.text.lexicon import is_word
 from riseq.text.realise import Copied
 from riseq.text.words import Word, read_words
 
@@ -21,6 +22,8 @@ def close_quotations(
 ) -> tuple[list[Edit], dict[int, Copied]]:
     """Return the edits of ``words`` and what they ``copied``, with the ends that copied titles have in the dialogue.
 
+    A part of a title that was copied with its first mark has the last one too.
+
     >>> asked, title = "[marker] who wrote it ?".split(), ("'", "who", "is", "it", "?")
     >>> edits = [Edit(Op.KEEP)] * 3 + [Edit(Op.SUBSTITUTE, title), Edit(Op.KEEP)]
     >>> close_quotations(asked, edits, {3: Copied(0, 0, 5)}, ["'Who Is It?' is a song."])[0][3].phrase[-2:]
@@ -31,13 +34,15 @@ def close_quotations(
         if source.utterance is None or len(chosen[at].phrase) != source.before + source.stop - source.first:
             continue
         said = read_words(context[source.utterance])
-        stop = _find_end(said, source)
-        left = source.stop - source.first
+        stop, left = _find_end(said, source), source.stop - source.first
         if stop == source.stop and left > 1 and said[stop - 1].form == _follows(words, chosen, at) == "?":
             stop -= 1
-        added = tuple(word.form for word in said[source.stop : stop])
-        phrase = chosen[at].phrase + added if added else chosen[at].phrase[: source.before + stop - source.first]
-        chosen[at] = replace(chosen[at], phrase=phrase)
+        after = [word.form for word in said[source.stop : stop]]
+        if stop == source.stop and (closing := _find_missing(said, source)):
+            stop -= next(k for k in range(left) if is_word(said[stop - 1 - k].form))
+            after = [closing]
+        phrase = chosen[at].phrase[: source.before + min(stop, source.stop) - source.first]
+        chosen[at] = replace(chosen[at], phrase=(*phrase, *after))
         known[at] = replace(source, stop=stop)
     return chosen, known
 
@@ -50,6 +55,15 @@ def _find_end(said: Sequence[Word], source: Copied) -> int:
         return stop
     ends = [index for index in range(first + 1, stop + _NEAR) if _closes(said, index, closing)]
     return max(stop, ends[0] + 1) if ends else stop
+
+
+def _find_missing(said: Sequence[Word], source: Copied) -> str:
+    """Return the mark that the first of the copied words lacks: a double one, for a single one may be many things."""
+    mark = said[source.first].form
+    closing = _PAIRS.get(mark, "")
+    inside = [word.form for word in said[source.first + 1 : source.stop]]
+    lacks = mark not in "'‘" and _touches(said, source.first) and closing not in inside and any(map(is_word, inside))
+    return closing if lacks else ""
 
 
 def _closes(said: Sequence[Word], index: int, closing: str) -> bool:
