@@ -18,7 +18,7 @@ from riseq.engine.reading import Reader
 from riseq.engine.rules.agreement import Pronouns, correct_gender, fix_agreement, use_pronouns
 from riseq.engine.rules.broken_english import fix_stranded_words, mend_phrases
 from riseq.engine.rules.conjunctions import find_waiting
-from riseq.engine.rules.doubts import LEAST_COMPLETE, LEAST_LATER, drop_doubtful
+from riseq.engine.rules.doubts import drop_doubtful
 from riseq.engine.rules.loose_ends import find_loose_ends
 from riseq.engine.rules.repetition import repeats_itself
 from riseq.engine.rules.resolved import mend_resolved
@@ -181,8 +181,7 @@ class Draft:
             known = {at: one for at, one in known.items() if edits[at] == chosen[at]}
         else:
             likely = [*choice.probabilities, *[1.0] * unseen]
-            least = LEAST_LATER if self.steps else 0.0 if self.points_back else LEAST_COMPLETE
-            edits = drop_doubtful(chosen, likely, least)
+            edits = drop_doubtful(chosen, likely, bool(self.steps), self.points_back)
             edits, known = mend_resolved(self.text, self.words, edits, likely, known, self.dialogue.context)
         reached = apply(self.words, edits)
         # A mark alone is no question: an edit that would leave no word is not made.

@@ -8,6 +8,7 @@ from riseq.engine.rules.loose_ends import find_loose_ends
 
 CASES = [
     ("did it win besides the ?", "did it win ?", "did it win ?", "no noun came"),
+    ("did it win in 1992 - ?", "did it win then ?", "did it win in 1992 ?", "half of some years"),
     ("did it win besides ?", "did it win ?", "did it win ?", "nothing came"),
     ("besides the , did it win ?", "did it win ?", "did it win ?", "at the beginning"),
     ("did it win in his ?", "did it win ?", "did it win ?", "whose what"),

@@ -8,6 +8,7 @@ from riseq.text.lexicon import ARTICLES, CLOSED_CLASS, ENDS, PREPOSITIONS, is_wo
 
 _OPEN = ARTICLES | {"his", "its", "their", "my", "your"}
 """Words that want a noun behind them."""
+_ENDLESS = frozenset({"besides", "-", "–"})
 _STOPS = ENDS | {","}
 _LEADERS = PREPOSITIONS | {"besides", "than"}
 _BRACKETS = {"(": ")", "[": "]", "“": "”", "«": "»"}
@@ -33,7 +34,7 @@ def _find_tail(words: Sequence[str], spare: Counter[str]) -> Iterator[int]:
         first = at
         if word in _OPEN and words[at - 1] in _LEADERS and spare[words[at - 1]]:
             first -= 1
-        if word in _OPEN | {"besides"} and (first > 1 or mark == ","):
+        if word in _OPEN | _ENDLESS and (first > 1 or mark == ","):
             yield from range(first, at + 1 + (first == 1))
 
 

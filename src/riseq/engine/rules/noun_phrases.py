@@ -70,7 +70,7 @@ def _is_apart(
         return False
     beside = named[at] or (after is not None and named[after])
     beside |= words[at] in AUXILIARIES and after is not None and _begins_phrase(words[after])
-    return beside and not _says((words[at], phrase[0]), context)
+    return beside and (words[at] in AUXILIARIES or not _says((words[at], phrase[0]), context))
 
 
 def _is_bare(phrase: Sequence[str]) -> bool:
