@@ -35,6 +35,10 @@ CASES = [
     ("How old is Downey?", "is", "Robert Downey acts.", "robert", "how old is robert downey ?", "or before it"),
     ("How old is Downey?", "is", "Robert Downey and Ed act.", "ed", "how old is downey ?", "another one"),
     ("Was the film good?", "was", "I saw Alien.", "alien", "was the film good ?", "two subjects"),
+    ("What did he oppose?", "oppose", "I like war.", "war", "what did he oppose ?", "what is the object"),
+    ("How many did he win?", "win", "It was a war.", "a war", "how many did he win ?", "how many is"),
+    ("Which can I walk behind?", "behind", "I like Rome.", "rome", "which can i walk behind ?", "the preposition's"),
+    ("When did he win?", "win", "It was a war.", "a war", "when did he win a war ?", "when is none"),
     ("Was Downey there?", "downey", "It was in May.", "in may", "was downey in may there ?", "not bare"),
 ]
 

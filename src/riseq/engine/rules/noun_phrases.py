@@ -13,7 +13,11 @@ from riseq.text.lexicon import (
     AUXILIARIES,
     DEMONSTRATIVES,
     DETERMINERS,
+    ENDS,
     NAMED_KINDS,
+    OBJECT_QUESTION_WORDS,
+    PERSONAL_PRONOUNS,
+    PREPOSITIONS,
     find_stem,
     is_content,
     is_irregular,
@@ -22,6 +26,9 @@ from riseq.text.lexicon import (
 from riseq.text.realise import Copied
 from riseq.text.words import find_named, read_forms
 
+_SUBJECTS = PERSONAL_PRONOUNS.keys() | {"i", "we", "you"}
+_STRANDED = PREPOSITIONS | {"across", "behind", "near", "past", "through"}
+_BEING = frozenset({"is", "are", "was", "were"})
 _MARKS = frozenset("\"'“‘«")
 _KINDS = frozenset(map(find_stem, NAMED_KINDS))
 
@@ -31,9 +38,9 @@ def part_noun_phrases(
 ) -> tuple[list[Edit], dict[int, Copied]]:
     """Return the edits of ``text`` and what they ``copied``, without mentions beside what they don't go with.
 
-    A mention that is put in without a preposition goes with a name beside it if the dialogue says the two together
-    ("Robert" and "Prescott"), and with a verb before it if nothing else does. Behind a noun with "the" it gets its
-    "of", unless it is what the noun calls: "the album Vespertine".
+    A mention that is put in without a preposition is no second object. It goes with a name beside it if the dialogue
+    says the two together ("Robert" and "Prescott"), and with a verb before it if nothing else does. Behind a noun with
+    "the" it gets its "of", unless it is what the noun calls: "the album Vespertine".
     """
     chosen, known = list(edits), dict(copied)
     if _is_reopened(edits):
@@ -43,7 +50,7 @@ def part_noun_phrases(
         if edit.op is not Op.INSERT or not _is_bare(edit.phrase) or not at:
             continue
         after = at + 1 if at + 1 < len(words) and edits[at + 1].op in STAYS else None
-        if _is_apart(words, named, at, after, edit.phrase, context):
+        if _has_object(words, at, after) or _is_apart(words, named, at, after, edit.phrase, context):
             chosen[at] = KEEP
             known.pop(at, None)
         elif at in copied and _wants_of(words, at, after, copied[at], context):
@@ -55,6 +62,16 @@ def part_noun_phrases(
 def _is_reopened(edits: Sequence[Edit]) -> bool:
     """Return whether the question gets another beginning, as "what about Lyon" does: the rest of it comes in too."""
     return len(edits) > 1 and edits[1].op is Op.SUBSTITUTE and not AUXILIARIES.isdisjoint(edits[1].phrase)
+
+
+def _has_object(words: Sequence[str], at: int, after: int | None) -> bool:
+    """Return whether the word ``at`` has its object at the beginning of the question: "What did he oppose?"."""
+    counted = words[1] == "how" and words[2:3] and words[2] in {"many", "much"}
+    if not (counted or words[1] in OBJECT_QUESTION_WORDS) or (after is not None and words[after] not in ENDS):
+        return False
+    verb = next((k for k in range(2, at) if words[k] in AUXILIARIES), at)
+    subject = verb + 1 if words[at] in _STRANDED else at - 1
+    return verb < subject < at and words[verb] not in _BEING and words[subject] in _SUBJECTS
 
 
 def _is_apart(
