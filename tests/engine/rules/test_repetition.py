@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
-from riseq.engine.rules.repetition import drop_repeated, name_once, repeats_itself
+from riseq.engine.rules.repetition import drop_repeated, keep_answered, name_once, repeats_itself
 from riseq.text.words import forms
 
 
@@ -114,3 +114,20 @@ def test_a_clause_names_each_once(question: str, names: dict[str, tuple[str, flo
 )
 def test_two_words_or_three_said_twice(question: str, twice: bool) -> None:
     assert repeats_itself(forms(question)) is twice
+
+
+@pytest.mark.parametrize(
+    ("question", "pronoun", "phrase", "kept", "why"),
+    [
+        ("my daughter is five . does she pay ?", "she", "my daughter", True, "the question says who"),
+        ("do they pay my daughter ?", "they", "my daughter", False, "but not before"),
+        ("my daughter is five . does he pay ?", "he", "my son", False, "somebody else"),
+        ("my daughter has a cat . is it old ?", "it", "the cat", False, "it may be any thing"),
+    ],
+)
+def test_what_the_question_has_named_is_not_named_again(
+    question: str, pronoun: str, phrase: str, kept: bool, why: str
+) -> None:
+    words = [MARKER, *question.split()]
+    edits = [Edit(Op.SUBSTITUTE, tuple(phrase.split())) if word == pronoun else KEEP for word in words]
+    assert (keep_answered(words, edits) != edits) == kept, why

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from riseq.core.edits import KEEP, STAYS, Edit, Op, find_run
-from riseq.text.lexicon import APOSTROPHES, QUESTION_WORDS, SUBORDINATORS, find_stem, is_content, is_word
+from riseq.core.edits import KEEP, STAYS, Edit, Op, find_run, find_runs
+from riseq.text.lexicon import APOSTROPHES, PRONOUNS, QUESTION_WORDS, SUBORDINATORS, find_stem, is_content, is_word
 
 _LIKELY = 0.5
 """Of two pronouns that would get one name, the likelier gets it only if it is this likely."""
@@ -81,3 +81,17 @@ def repeats_itself(words: Sequence[str]) -> bool:
 
 def _find_content(words: Sequence[str]) -> set[str]:
     return {find_stem(word) for word in words if is_content(word)}
+
+
+def keep_answered(words: Sequence[str], edits: Sequence[Edit]) -> list[Edit]:
+    """Return the edits of ``words`` without mentions that the question has before the pronoun they would replace.
+
+    "My daughter is five. Does she pay?" needs nothing. "It" may mean another thing than the one just named.
+    """
+    chosen = list(edits)
+    for run in find_runs([edit.op for edit in edits], (Op.SUBSTITUTE,)):
+        said = {word for word, edit in zip(words[: run.start], edits, strict=False) if edit.op in STAYS}
+        content = set(filter(is_content, edits[run.start].phrase))
+        if content and content <= said and words[run.start] in PRONOUNS - {"it", "its"}:
+            chosen[run] = [KEEP] * (run.stop - run.start)
+    return chosen

@@ -6,6 +6,7 @@ from riseq.core.edits import Edit
 from riseq.engine.rules.articles import add_articles
 from riseq.engine.rules.conjunctions import drop_conjunctions
 from riseq.engine.rules.end_marks import keep_end_marks
+from riseq.engine.rules.impersonal import keep_impersonal
 from riseq.engine.rules.kept_words import keep_rest, undo_losses
 from riseq.engine.rules.noun_phrases import part_noun_phrases
 from riseq.engine.rules.ones import keep_ones
@@ -13,7 +14,7 @@ from riseq.engine.rules.openings import complete_openings
 from riseq.engine.rules.places import add_prepositions
 from riseq.engine.rules.possessives import name_owner_once, shorten_plurals
 from riseq.engine.rules.quotations import close_quotations
-from riseq.engine.rules.repetition import drop_repeated, name_once
+from riseq.engine.rules.repetition import drop_repeated, keep_answered, name_once
 from riseq.engine.rules.times import complete_times
 from riseq.engine.rules.whole_names import copy_whole_names, keep_whole_names
 from riseq.text.realise import Copied
@@ -32,6 +33,8 @@ def mend_resolved(
     edits = undo_losses(words, keep_rest(words, keep_whole_names(text, chosen)))
     edits = keep_end_marks(words, edits)
     edits = keep_ones(words, edits, copied, context)
+    edits = keep_impersonal(words, edits)
+    edits = keep_answered(words, edits)
     edits = name_once(words, edits, probabilities)
     edits = drop_repeated(words, edits, probabilities)
     known = {at: one for at, one in copied.items() if edits[at].phrase}
