@@ -37,6 +37,12 @@ def edit_at(question: str, word: str, op: Op, phrase: str, said: str, found: str
             "When will the direct train reply?",
             "it is said for the first time",
         ),
+        (
+            "Our new class teacher sends it.",
+            "class teacher",
+            "When will the class teacher reply?",
+            "an adjective apart",
+        ),
         ("Ask Ada Palmer.", "ada palmer", "When will Ada Palmer reply?", "nothing stands before a name"),
         ("Who likes the Beatles?", "beatles", "When will Beatles reply?", "a name may have it or not"),
         ("Two tickets are left.", "tickets", "When will tickets reply?", "several that are not known yet"),
@@ -45,6 +51,13 @@ def edit_at(question: str, word: str, op: Op, phrase: str, said: str, found: str
 )
 def test_what_takes_the_place_of_a_pronoun(said: str, found: str, expected: str, why: str) -> None:
     assert edit_at("When will they reply?", "they", Op.SUBSTITUTE, found, said, found) == expected, why
+
+
+def test_what_is_a_part_of_something() -> None:
+    said = "It has 90 steps."
+    asked = edit_at("How many of them are open?", "them", Op.SUBSTITUTE, "steps", said, "steps")
+    assert asked == "How many of the steps are open?"
+    assert edit_at("Get rid of them?", "them", Op.SUBSTITUTE, "steps", said, "steps") == "Get rid of steps?"
 
 
 def test_what_follows_a_preposition() -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from riseq.core.edits import Edit, Op
-from riseq.text.lexicon import ARTICLES, AUXILIARIES, DETERMINERS, PERSONAL_PRONOUNS, PREPOSITIONS, is_content
+from riseq.text.lexicon import ARTICLES, AUXILIARIES, DETERMINERS, NUMBERS, PERSONAL_PRONOUNS, PREPOSITIONS, is_content
 from riseq.text.realise import Copied
 from riseq.text.words import read_words
 
@@ -17,6 +17,8 @@ _ARTICLE = "the"
 _LEADERS = DETERMINERS | {"any", "each", "every", "our", "some"}
 """What stands before a noun that is said for the first time, or is somebody's."""
 _ONES = frozenset({"one", "ones"})
+_QUANTITIES = NUMBERS | {"all", "any", "both", "each", "few", "many", "most", "none", "one", "several", "some"}
+"""Before "of" these want one: "how many of the steps"."""
 _ALONE = PERSONAL_PRONOUNS.keys() | {"him", "them"}
 """Pronouns in whose place a noun stands with its article."""
 
@@ -41,7 +43,7 @@ def add_articles(
             left = tuple(word for k, word in enumerate(chosen[at].phrase) if k not in doubled)
             chosen[at] = replace(chosen[at], phrase=left)
             known[at] = source = replace(source, before=source.before - len(doubled))
-        if _wants_article(words, chosen, at, source) and _has_article(source, context):
+        if _wants_article(words, chosen, at, source) and _has_article(source, context, _is_part(words, at)):
             before, after = chosen[at].phrase[: source.before], chosen[at].phrase[source.before :]
             chosen[at] = replace(chosen[at], phrase=(*before, _ARTICLE, *after))
             known[at] = replace(source, before=source.before + 1)
@@ -71,11 +73,21 @@ def _wants_article(words: Sequence[str], edits: Sequence[Edit], at: int, source:
     return op is Op.SUBSTITUTE and words[at] in _ALONE and alone and whole
 
 
-def _has_article(source: Copied, context: Sequence[str]) -> bool:
-    """Return whether the mention begins with a noun, or what belongs to it, that has an article before it there."""
-    if source.utterance is None or not source.first:
+def _is_part(words: Sequence[str], at: int) -> bool:
+    """Return whether the word ``at`` is of "how many of them"."""
+    return at > 2 and words[at - 1] == "of" and words[at - 2] in _QUANTITIES
+
+
+def _has_article(source: Copied, context: Sequence[str], is_part: bool) -> bool:
+    """Return whether the mention begins with a noun, or what belongs to it, that has an article before it there.
+
+    Another word may stand between the two ("our new teacher"), and what ``is_part`` of something needs none there.
+    """
+    if source.utterance is None:
         return False
     said = context[source.utterance]
-    leader, first = read_words(said)[source.first - 1 : source.first + 1]
-    led = leader.form in _LEADERS or leader.form == "s"  # my child's teacher
+    spoken = read_words(said)
+    first, leaders = spoken[source.first], [word.form for word in spoken[max(source.first - 2, 0) : source.first]]
+    led = is_part or (bool(leaders) and (leaders[-1] in _LEADERS or leaders[-1] == "s"))  # my child's teacher
+    led |= len(leaders) == 2 and leaders[0] in _LEADERS and is_content(leaders[1])
     return led and said[first.start].islower() and is_content(first.form)
