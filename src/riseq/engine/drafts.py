@@ -20,7 +20,7 @@ from riseq.engine.rules.broken_english import fix_stranded_words, mend_phrases
 from riseq.engine.rules.conjunctions import find_waiting
 from riseq.engine.rules.doubts import drop_doubtful
 from riseq.engine.rules.loose_ends import find_loose_ends
-from riseq.engine.rules.repetition import repeats_itself
+from riseq.engine.rules.next_best import drop_repeating
 from riseq.engine.rules.resolved import mend_resolved
 from riseq.engine.rules.small_talk import NO_QUESTION, asks_nothing
 from riseq.model.copies import CopyBatch
@@ -183,11 +183,10 @@ class Draft:
             likely = [*choice.probabilities, *[1.0] * unseen]
             edits = drop_doubtful(chosen, likely, bool(self.steps), self.points_back)
             edits, known = mend_resolved(self.text, self.words, edits, likely, known, self.dialogue.context)
+            edits = drop_repeating(self.words, edits, likely)
         reached = apply(self.words, edits)
         # A mark alone is no question: an edit that would leave no word is not made.
         if reached == self.words or not any(is_word(word) for word in reached[1:]):
-            return False
-        if self.direction == "resolve" and repeats_itself(reached) and not repeats_itself(self.words):
             return False
         # What a rule does to a word that the network keeps follows from its other edits, and is as sure as they are.
         pairs = zip(chosen, edits, choice.probabilities + [1.0] * unseen, strict=True)

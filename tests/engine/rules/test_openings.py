@@ -17,7 +17,7 @@ def copy_into(question: str, places: range, said: str, found: str, before: str =
     edits = [Edit(Op.SUBSTITUTE) if at in places else KEEP for at in range(len(words))]
     edits[places[0]] = Edit(Op.SUBSTITUTE, (*before.split(), *found.split()))
     copied = {places[0]: Copied(0, first, first + len(found.split()), len(before.split()))}
-    mended, known = complete_openings(edits, copied, [said])
+    mended, known = complete_openings(words, edits, copied, [said])
     step = realise(question, mended, [said], None, known)
     (change,) = step.edits
     assert change.refers_to is not None
@@ -66,6 +66,22 @@ def copy_into(question: str, places: range, said: str, found: str, before: str =
             "is",
             "Is tea?",
             "no question word, so it was no question",
+        ),
+        (
+            "What about Germany?",
+            range(1, 3),
+            "How hard is it to become a doctor in France?",
+            "how hard is it to become a doctor",
+            "How hard is it to become a doctor in Germany?",
+            "a preposition stood behind it",
+        ),
+        (
+            "What about in Germany?",
+            range(1, 3),
+            "How hard is it to become a doctor in France?",
+            "how hard is it to become a doctor",
+            "How hard is it to become a doctor in Germany?",
+            "the question has its own",
         ),
         (
             "How is Bergen?",

@@ -42,7 +42,7 @@ def mend_resolved(
     edits = drop_conjunctions(edits, known)
     edits = name_owner_once(words, edits)
     edits = shorten_plurals(words, edits, known, context)
-    edits, known = complete_openings(edits, known, context)
+    edits, known = complete_openings(words, edits, known, context)
     edits, known = complete_times(words, edits, known)
     edits, known = add_prepositions(words, edits, known, context)
     edits, known = add_articles(words, edits, known, context)
