@@ -53,6 +53,12 @@ def test_what_takes_the_place_of_a_pronoun(said: str, found: str, expected: str,
     assert edit_at("When will they reply?", "they", Op.SUBSTITUTE, found, said, found) == expected, why
 
 
+def test_what_takes_the_place_of_what_points() -> None:
+    said = "He won the race."
+    assert edit_at("Was he hurt in that?", "that", Op.SUBSTITUTE, "race", said, "race") == "Was he hurt in the race?"
+    assert edit_at("Did he say that?", "that", Op.SUBSTITUTE, "race", said, "race") == "Did he say race?"
+
+
 def test_what_is_a_part_of_something() -> None:
     said = "It has 90 steps."
     asked = edit_at("How many of them are open?", "them", Op.SUBSTITUTE, "steps", said, "steps")

@@ -22,6 +22,8 @@ CASES = [
     ("How is the song?", "song", 'I like "Her".', '" her "', 'how is the song " her " ?', "its title"),
     ("How is the last song?", "song", 'I like "Her".', '" her "', 'how is the last song of " her " ?', "one of many"),
     ("Is the album good?", "album", "I like Alien.", "alien", "is the album alien good ?", "a name of that kind"),
+    ("How did the case end?", "case", "I saw Heat.", "heat", "how did the case of heat end ?", "before the last verb"),
+    ("Is the case old now?", "case", "I saw Heat.", "heat", "is the case heat old now ?", "no verb"),
     ("What is the fee?", "fee", "I like the app.", "app", "what is the fee app ?", "no name"),
     (
         "How old is Metropolis?",

@@ -9,7 +9,16 @@ from dataclasses import replace
 from itertools import pairwise
 
 from riseq.core.edits import Edit, Op
-from riseq.text.lexicon import ARTICLES, AUXILIARIES, DETERMINERS, NUMBERS, PERSONAL_PRONOUNS, PREPOSITIONS, is_content
+from riseq.text.lexicon import (
+    ARTICLES,
+    AUXILIARIES,
+    DEMONSTRATIVES,
+    DETERMINERS,
+    NUMBERS,
+    PERSONAL_PRONOUNS,
+    PREPOSITIONS,
+    is_content,
+)
 from riseq.text.realise import Copied
 from riseq.text.words import read_words
 
@@ -28,7 +37,7 @@ def add_articles(
 ) -> tuple[list[Edit], dict[int, Copied]]:
     """Return the edits of ``words`` and what they ``copied``, with the articles that copied nouns lack, and none twice.
 
-    A noun gets one where it takes the place of a pronoun or follows a preposition or an auxiliary, if it has a small
+    A noun gets one where it takes the place of a pronoun, or of "this" or "that era", or follows a preposition or an auxiliary, if it has a small
     letter in the dialogue and an article, or "my" and the like, before it there. What takes the place of "one" after
     another word of its own ("a decent one") has none.
     """
@@ -70,7 +79,8 @@ def _wants_article(words: Sequence[str], edits: Sequence[Edit], at: int, source:
         return phrase[source.before - 1] in PREPOSITIONS | AUXILIARIES
     alone = at + 1 == len(edits) or edits[at + 1].op is not Op.SUBSTITUTE
     whole = len(phrase) == source.stop - source.first
-    return op is Op.SUBSTITUTE and words[at] in _ALONE and alone and whole
+    points = words[at] in DEMONSTRATIVES and words[at - 1] in PREPOSITIONS | AUXILIARIES
+    return op is Op.SUBSTITUTE and whole and (points or (alone and words[at] in _ALONE))
 
 
 def _is_part(words: Sequence[str], at: int) -> bool:

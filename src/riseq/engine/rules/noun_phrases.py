@@ -28,6 +28,7 @@ from riseq.text.words import find_named, read_forms
 
 _SUBJECTS = PERSONAL_PRONOUNS.keys() | {"i", "we", "you"}
 _STRANDED = PREPOSITIONS | {"across", "behind", "near", "past", "through"}
+_DOING = frozenset({"do", "does", "did"})
 _BEING = frozenset({"is", "are", "was", "were"})
 _MARKS = frozenset("\"'“‘«")
 _KINDS = frozenset(map(find_stem, NAMED_KINDS))
@@ -53,7 +54,11 @@ def part_noun_phrases(
         if _has_object(words, at, after) or _is_apart(words, named, at, after, edit.phrase, context):
             chosen[at] = KEEP
             known.pop(at, None)
-        elif at in copied and _wants_of(words, at, after, copied[at], context):
+        elif (
+            at in copied
+            and not (after is not None and named[after])
+            and _wants_of(words, at, after, copied[at], context)
+        ):
             chosen[at] = replace(edit, phrase=("of", *edit.phrase))
             known[at] = replace(copied[at], before=copied[at].before + 1)
     return chosen, known
@@ -99,8 +104,11 @@ def _begins_phrase(word: str) -> bool:
     return is_content(word) or word in DETERMINERS - DEMONSTRATIVES  # "this week" stands anywhere
 
 
-def _is_past(word: str) -> bool:
-    return word.endswith("ed") or is_irregular(word)
+def _is_verb(words: Sequence[str], at: int) -> bool:
+    """Return whether a content word is surely a verb: wrote, filmed; or the last one, where the question has "did"."""
+    word = words[at]
+    ends = at + 2 == len(words) and words[at + 1] in ENDS and not _DOING.isdisjoint(words[:at])
+    return ends or word.endswith("ed") or is_irregular(word)
 
 
 def _says(pair: tuple[str, str], context: Sequence[str]) -> bool:
@@ -116,7 +124,7 @@ def _wants_of(words: Sequence[str], at: int, after: int | None, source: Copied, 
     if first == at or words[first] != "the" or source.before or source.utterance is None:
         return False
     is_kind = find_stem(words[at]) in _KINDS and not any(map(is_number, words[first:at]))  # the last episode of "Her"
-    if is_kind or (after is not None and is_content(words[after]) and not _is_past(words[after])):
+    if is_kind or (after is not None and is_content(words[after]) and not _is_verb(words, after)):
         return False
     said = read_forms(context[source.utterance])
     start = source.first + (said[source.first] in ARTICLES)
