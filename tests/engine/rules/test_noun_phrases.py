@@ -24,6 +24,10 @@ CASES = [
     ("Is the album good?", "album", "I like Alien.", "alien", "is the album alien good ?", "a name of that kind"),
     ("How did the case end?", "case", "I saw Heat.", "heat", "how did the case of heat end ?", "before the last verb"),
     ("Is the case old now?", "case", "I saw Heat.", "heat", "is the case heat old now ?", "no verb"),
+    ("Do you charge a fee?", "fee", "I like the app.", "the app", "do you charge a fee ?", "two nouns"),
+    ("Is there tea for kids?", "kids", "I like Rome.", "rome", "is there tea for kids ?", "a preposition has its noun"),
+    ("Any news on leaving?", "leaving", "I like Rome.", "rome", "any news on leaving rome ?", "a verb after all"),
+    ("Do you have a song?", "song", "I like Rome.", "rome", "do you have a song rome ?", "what it is called"),
     ("What is the fee?", "fee", "I like the app.", "app", "what is the fee app ?", "no name"),
     (
         "How old is Metropolis?",

@@ -37,9 +37,9 @@ def add_articles(
 ) -> tuple[list[Edit], dict[int, Copied]]:
     """Return the edits of ``words`` and what they ``copied``, with the articles that copied nouns lack, and none twice.
 
-    A noun gets one where it takes the place of a pronoun, or of "this" or "that era", or follows a preposition or an auxiliary, if it has a small
-    letter in the dialogue and an article, or "my" and the like, before it there. What takes the place of "one" after
-    another word of its own ("a decent one") has none.
+    A noun gets one where it takes the place of a pronoun, or of "this" or "that era", or follows a preposition or an
+    auxiliary, if it has a small letter in the dialogue and an article, or "my" and the like, before it there. What
+    takes the place of "one" after another word of its own ("a decent one") has none.
     """
     chosen, known = list(edits), dict(copied)
     for at, source in copied.items():

@@ -18,6 +18,7 @@ from riseq.text.lexicon import (
     OBJECT_QUESTION_WORDS,
     PERSONAL_PRONOUNS,
     PREPOSITIONS,
+    QUESTION_WORDS,
     find_stem,
     is_content,
     is_irregular,
@@ -28,6 +29,7 @@ from riseq.text.words import find_named, read_forms
 
 _SUBJECTS = PERSONAL_PRONOUNS.keys() | {"i", "we", "you"}
 _STRANDED = PREPOSITIONS | {"across", "behind", "near", "past", "through"}
+_LEADERS = (DETERMINERS | PREPOSITIONS | {"any", "every", "no", "other", "our", "some"}) - DEMONSTRATIVES - {"the"}
 _DOING = frozenset({"do", "does", "did"})
 _BEING = frozenset({"is", "are", "was", "were"})
 _MARKS = frozenset("\"'“‘«")
@@ -39,9 +41,10 @@ def part_noun_phrases(
 ) -> tuple[list[Edit], dict[int, Copied]]:
     """Return the edits of ``text`` and what they ``copied``, without mentions beside what they don't go with.
 
-    A mention that is put in without a preposition is no second object. It goes with a name beside it if the dialogue
-    says the two together ("Robert" and "Prescott"), and with a verb before it if nothing else does. Behind a noun with
-    "the" it gets its "of", unless it is what the noun calls: "the album Vespertine".
+    A mention that is put in without a preposition is no second object, and no neighbour of a noun that has "a" or a
+    preposition. It goes with a name beside it if the dialogue says the two together ("Robert" and "Prescott"), and with
+    a verb before it if nothing else does. Behind a noun with "the" it gets its "of", unless it is what the noun calls:
+    "the album Vespertine".
     """
     chosen, known = list(edits), dict(copied)
     if _is_reopened(edits):
@@ -51,7 +54,8 @@ def part_noun_phrases(
         if edit.op is not Op.INSERT or not _is_bare(edit.phrase) or not at:
             continue
         after = at + 1 if at + 1 < len(words) and edits[at + 1].op in STAYS else None
-        if _has_object(words, at, after) or _is_apart(words, named, at, after, edit.phrase, context):
+        crowds = _crowds(words, at, after, edit.phrase, context)
+        if crowds or _has_object(words, at, after) or _is_apart(words, named, at, after, edit.phrase, context):
             chosen[at] = KEEP
             known.pop(at, None)
         elif (
@@ -66,7 +70,29 @@ def part_noun_phrases(
 
 def _is_reopened(edits: Sequence[Edit]) -> bool:
     """Return whether the question gets another beginning, as "what about Lyon" does: the rest of it comes in too."""
-    return len(edits) > 1 and edits[1].op is Op.SUBSTITUTE and not AUXILIARIES.isdisjoint(edits[1].phrase)
+    asks = AUXILIARIES | QUESTION_WORDS
+    return len(edits) > 1 and edits[1].op is Op.SUBSTITUTE and not asks.isdisjoint(edits[1].phrase)
+
+
+def _crowds(words: Sequence[str], at: int, after: int | None, phrase: Sequence[str], context: Sequence[str]) -> bool:
+    """Return whether a noun phrase stands right behind another one, with which it makes no name: "my ticket [Rome]".
+
+    What "the" or "this" stands before may be called so: "the ship".
+    """
+    leader = _find_leader(words, at)
+    if leader == at or words[leader] not in _LEADERS or find_stem(words[at]) in _KINDS:
+        return False
+    if words[leader] in PREPOSITIONS and words[leader + 1].endswith("ing"):
+        return False  # for leaving Rome
+    joins = after is not None and is_content(words[after]) and _says((phrase[-1], words[after]), context)
+    return not joins and not _says((words[at], phrase[0]), context)
+
+
+def _find_leader(words: Sequence[str], at: int) -> int:
+    """Return where the word stands before the content words that end ``at`` a place."""
+    while is_content(words[at]) or is_number(words[at]):
+        at -= 1
+    return at
 
 
 def _has_object(words: Sequence[str], at: int, after: int | None) -> bool:
@@ -118,9 +144,7 @@ def _says(pair: tuple[str, str], context: Sequence[str]) -> bool:
 
 def _wants_of(words: Sequence[str], at: int, after: int | None, source: Copied, context: Sequence[str]) -> bool:
     """Return whether a name stands behind "the" and its noun, and calls something else than the noun does."""
-    first = at
-    while is_content(words[first]) or is_number(words[first]):
-        first -= 1
+    first = _find_leader(words, at)
     if first == at or words[first] != "the" or source.before or source.utterance is None:
         return False
     is_kind = find_stem(words[at]) in _KINDS and not any(map(is_number, words[first:at]))  # the last episode of "Her"
