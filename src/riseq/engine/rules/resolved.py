@@ -16,6 +16,7 @@ from riseq.engine.rules.possessives import name_owner_once, shorten_plurals
 from riseq.engine.rules.quotations import close_quotations
 from riseq.engine.rules.repetition import drop_repeated, keep_answered, name_once
 from riseq.engine.rules.times import complete_times
+from riseq.engine.rules.titles import keep_persons
 from riseq.engine.rules.whole_names import copy_whole_names, keep_whole_names
 from riseq.text.realise import Copied
 
@@ -33,6 +34,7 @@ def mend_resolved(
     edits = undo_losses(words, keep_rest(words, keep_whole_names(text, chosen)))
     edits = keep_end_marks(words, edits)
     edits = keep_ones(words, edits, copied, context)
+    edits = keep_persons(words, edits, copied, context)
     edits = keep_impersonal(words, edits)
     edits = keep_answered(words, edits)
     edits = name_once(words, edits, probabilities)
