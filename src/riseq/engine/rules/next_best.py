@@ -16,7 +16,7 @@ def drop_repeating(words: Sequence[str], edits: Sequence[Edit], probabilities: S
         return chosen
     runs = find_runs([edit.op for edit in chosen], EDITED, alike=True)
     parts = [part for run in runs for part in _split(chosen, run)]
-    for part in sorted(parts, key=lambda part: min(probabilities[part])):
+    for part in sorted(parts, key=lambda part: min(probabilities[part.start : part.stop])):
         left = [*chosen[: part.start], *[KEEP] * (part.stop - part.start), *chosen[part.stop :]]
         if not repeats_itself(apply(words, left)):
             return left
