@@ -63,6 +63,10 @@ def test_what_is_a_part_of_something() -> None:
     said = "It has 90 steps."
     asked = edit_at("How many of them are open?", "them", Op.SUBSTITUTE, "steps", said, "steps")
     assert asked == "How many of the steps are open?"
+    assert (
+        edit_at("Which of them are open?", "them", Op.SUBSTITUTE, "steps", said, "steps")
+        == "Which of the steps are open?"
+    )
     assert edit_at("Get rid of them?", "them", Op.SUBSTITUTE, "steps", said, "steps") == "Get rid of steps?"
 
 

@@ -24,6 +24,7 @@ def replace_words(question: str, taken: str, phrase: str) -> tuple[list[str], li
         ("who is coaching her this season ?", "her this season", "ada", "who is coaching ada this season ?", "a noun"),
         ("how old was he then ?", "he then", "mozart", "how old was mozart then ?", "then"),
         ("how old is it there ?", "it there", "the law", "how old is the law there ?", "there"),
+        ("who put it down ?", "it down", "the fire", "who put the fire down ?", "a particle"),
         ("did he win any ?", "he win", "ada", "did ada win any ?", "a verb"),
         ("tell me how long it is", "it is", "alien", "tell me how long alien is", "an auxiliary"),
         ("he ' s how old ?", "he ' s", "tom", "tom is how old ?", "a contracted verb, written out behind a name"),

@@ -26,7 +26,7 @@ _ARTICLE = "the"
 _LEADERS = DETERMINERS | {"any", "each", "every", "our", "some"}
 """What stands before a noun that is said for the first time, or is somebody's."""
 _ONES = frozenset({"one", "ones"})
-_QUANTITIES = NUMBERS | {"all", "any", "both", "each", "few", "many", "most", "none", "one", "several", "some"}
+_QUANTITIES = NUMBERS | {"all", "any", "both", "each", "few", "many", "most", "none", "one", "several", "some", "which"}
 """Before "of" these want one: "how many of the steps"."""
 _ALONE = PERSONAL_PRONOUNS.keys() | {"him", "them"}
 """Pronouns in whose place a noun stands with its article."""

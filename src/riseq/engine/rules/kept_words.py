@@ -32,7 +32,9 @@ _OF_SOMEBODY = frozenset(possessive for possessive, _ in POSSESSIVES.values())
 _ABOUT = (("what", "about"), ("how", "about"))
 _CONNECTIVES = frozenset({"and", "or", "so"})
 _LED = PREPOSITIONS | {"near"}
-_PLACES_AND_TIMES = frozenset({"then", "there"})
+_PARTICLES = frozenset({"apart", "away", "back", "down", "off", "out", "over", "through", "together", "up"})
+_ASKED = QUESTION_WORDS | _PARTICLES | {"then", "there"}
+"""Small words that a question needs: "Who put [it down: the Boxer Rebellion]?"."""
 
 
 def keep_rest(words: Sequence[str], edits: Sequence[Edit]) -> list[Edit]:
@@ -96,7 +98,7 @@ def _tells_more(words: Sequence[str], run: slice, first: int, phrase: Sequence[s
         return True
     if framed and rest[-1] in _OF_SOMEBODY | ARTICLES and phrase[-1:] != ("s",):
         return run.stop < len(words) and is_word(words[run.stop])
-    asked = [word for word in rest if is_content(word) or word in QUESTION_WORDS | _PLACES_AND_TIMES]
+    asked = [word for word in rest if is_content(word) or word in _ASKED]
     return bool(asked) and said.isdisjoint(map(find_stem, asked))
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from riseq.core.edits import KEEP, STAYS, Edit, Op
+from riseq.engine.rules.frames import is_reopened
 from riseq.text.lexicon import (
     ARTICLES,
     AUXILIARIES,
@@ -18,7 +19,6 @@ from riseq.text.lexicon import (
     OBJECT_QUESTION_WORDS,
     PERSONAL_PRONOUNS,
     PREPOSITIONS,
-    QUESTION_WORDS,
     find_stem,
     is_content,
     is_irregular,
@@ -47,7 +47,7 @@ def part_noun_phrases(
     "the album Vespertine".
     """
     chosen, known = list(edits), dict(copied)
-    if _is_reopened(edits):
+    if is_reopened(edits):
         return chosen, known
     named = [False, *find_named(text)]
     for at, edit in enumerate(edits):
@@ -66,12 +66,6 @@ def part_noun_phrases(
             chosen[at] = replace(edit, phrase=("of", *edit.phrase))
             known[at] = replace(copied[at], before=copied[at].before + 1)
     return chosen, known
-
-
-def _is_reopened(edits: Sequence[Edit]) -> bool:
-    """Return whether the question gets another beginning, as "what about Lyon" does: the rest of it comes in too."""
-    asks = AUXILIARIES | QUESTION_WORDS
-    return len(edits) > 1 and edits[1].op is Op.SUBSTITUTE and not asks.isdisjoint(edits[1].phrase)
 
 
 def _crowds(words: Sequence[str], at: int, after: int | None, phrase: Sequence[str], context: Sequence[str]) -> bool:

@@ -6,6 +6,7 @@ from riseq.core.edits import Edit
 from riseq.engine.rules.articles import add_articles
 from riseq.engine.rules.conjunctions import drop_conjunctions
 from riseq.engine.rules.end_marks import keep_end_marks
+from riseq.engine.rules.frames import complete_frames
 from riseq.engine.rules.impersonal import keep_impersonal
 from riseq.engine.rules.kept_words import keep_rest, undo_losses
 from riseq.engine.rules.noun_phrases import part_noun_phrases
@@ -35,6 +36,7 @@ def mend_resolved(
     edits = keep_end_marks(words, edits)
     edits = keep_ones(words, edits, copied, context)
     edits = keep_persons(words, edits, copied, context)
+    edits = complete_frames(words, edits, copied)
     edits = keep_impersonal(words, edits)
     edits = keep_answered(words, edits)
     edits = name_once(words, edits, probabilities)
