@@ -44,6 +44,7 @@ CASES = [
     ("What did he oppose?", "oppose", "I like war.", "war", "what did he oppose ?", "what is the object"),
     ("How many did he win?", "win", "It was a war.", "a war", "how many did he win ?", "how many is"),
     ("Which can I walk behind?", "behind", "I like Rome.", "rome", "which can i walk behind ?", "the preposition's"),
+    ("Where did Ada flee to?", "to", "I like Rome.", "rome", "where did ada flee to ?", "where it is"),
     ("When did he win?", "win", "It was a war.", "a war", "when did he win a war ?", "when is none"),
     ("Was Downey there?", "downey", "It was in May.", "in may", "was downey in may there ?", "not bare"),
 ]

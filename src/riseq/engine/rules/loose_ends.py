@@ -10,7 +10,7 @@ _OPEN = ARTICLES | {"his", "its", "their", "my", "your"}
 """Words that want a noun behind them."""
 _ENDLESS = frozenset({"besides", "-", "–"})
 _STOPS = ENDS | {","}
-_LEADERS = PREPOSITIONS | {"besides", "than"}
+_LEADERS = PREPOSITIONS | {"besides", "than", "to"}
 _BRACKETS = {"(": ")", "[": "]", "“": "”", "«": "»"}
 
 

@@ -16,6 +16,7 @@ from riseq.text.lexicon import (
     DETERMINERS,
     ENDS,
     NAMED_KINDS,
+    OBJECT_PREPOSITIONS,
     OBJECT_QUESTION_WORDS,
     PERSONAL_PRONOUNS,
     PREPOSITIONS,
@@ -28,7 +29,7 @@ from riseq.text.realise import Copied
 from riseq.text.words import find_named, read_forms
 
 _SUBJECTS = PERSONAL_PRONOUNS.keys() | {"i", "we", "you"}
-_STRANDED = PREPOSITIONS | {"across", "behind", "near", "past", "through"}
+_STRANDED = PREPOSITIONS | OBJECT_PREPOSITIONS | {"across", "behind", "near", "past", "through"}
 _LEADERS = (DETERMINERS | PREPOSITIONS | {"any", "every", "no", "other", "our", "some"}) - DEMONSTRATIVES - {"the"}
 _DOING = frozenset({"do", "does", "did"})
 _BEING = frozenset({"is", "are", "was", "were"})
@@ -92,11 +93,13 @@ def _find_leader(words: Sequence[str], at: int) -> int:
 def _has_object(words: Sequence[str], at: int, after: int | None) -> bool:
     """Return whether the word ``at`` has its object at the beginning of the question: "What did he oppose?"."""
     counted = words[1] == "how" and words[2:3] and words[2] in {"many", "much"}
-    if not (counted or words[1] in OBJECT_QUESTION_WORDS) or (after is not None and words[after] not in ENDS):
+    if after is not None and words[after] not in ENDS:
         return False
+    if words[at] in _STRANDED:
+        return bool(counted) or words[1] in OBJECT_QUESTION_WORDS | {"where"}
     verb = next((k for k in range(2, at) if words[k] in AUXILIARIES), at)
-    subject = verb + 1 if words[at] in _STRANDED else at - 1
-    return verb < subject < at and words[verb] not in _BEING and words[subject] in _SUBJECTS
+    asks = verb < at - 1 and words[verb] not in _BEING and words[at - 1] in _SUBJECTS
+    return asks and (bool(counted) or words[1] in OBJECT_QUESTION_WORDS)
 
 
 def _is_apart(
