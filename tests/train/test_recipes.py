@@ -140,10 +140,12 @@ def test_the_models_recipes_share_their_data_and_read_whole_dialogues(root: Path
     assert not [name for name in default.dev if "test" in name], "test sets are only reported"
 
 
-def test_the_stages_train_nine_models_as_what_ships_was_trained(root: Path) -> None:
+def test_the_stages_train_eleven_models_as_what_ships_was_trained(root: Path) -> None:
     stages = read_stages(root / "recipes" / "ship.yaml")
     assert stages is not None
-    assert [stage.name for stage in stages if stage.kind == "export"] == ["large", "small-second", "default", "resolve"]
+    assert [stage.name for stage in stages if stage.kind == "export"] == [
+        *("large", "small-second", "default", "fast", "resolve")
+    ]
     runs = {
         stage.name: read_recipe(root / "recipes" / stage.values["recipe"], stage.values.get("set"))
         for stage in stages
@@ -153,6 +155,10 @@ def test_the_stages_train_nine_models_as_what_ships_was_trained(root: Path) -> N
     assert isinstance(back, RiseSettings)
     assert (back.direction, back.low_rank, back.lr, back.head_lr, back.seed) == ("resolve", 16, 2e-4, 1e-3, 1)
     assert (back.epochs, back.likelihood_epochs, back.risk_epochs, back.scored_from) == (5, 4, 1, 4)
+    fast = runs.pop("fast-last")
+    assert isinstance(fast, RiseSettings)
+    assert (len(fast.keep_layers or ()), len(fast.keep_decoder or ()), fast.decoder_layers) == (5, 1, 1)
+    assert (fast.low_rank, fast.distill, len(fast.teachers), fast.epochs, fast.risk_epochs) == (32, 0.7, 1, 6, 1)
     facts = {name: (one.seed, one.epochs, one.scored_from, one.lr, one.head_lr) for name, one in runs.items()}
     assert facts == {
         "start": (4, 4, 3, 1.2e-4, 4e-4),
