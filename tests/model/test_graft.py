@@ -47,7 +47,7 @@ def test_what_stayed_keeps_its_bytes_and_the_rest_is_new(
 ) -> None:
     _, older = export_tiny(tmp_path_factory.getbasetemp(), family, precision)
     begun = go_on_from(older, 0.05)
-    kept = find_unchanged(begun.network, load_trained(older).network)
+    kept = find_unchanged(begun.network.state_dict(), load_trained(older).network.state_dict())
     assert {"encoder.embeddings", "encoder.layers.0", "decoder.0"} <= set(kept)
     assert not {"encoder.layers.1", "decoder.1", "edit_head", "phrase_head", "transitions"} & set(kept)
     export_checkpoint(begun, tmp_path / "like", "", precision, older)

@@ -22,19 +22,18 @@ from torch.nn import functional
 from riseq.files import checksum, make_folder
 from riseq.hub import find_model
 from riseq.model.card import read_metadata, write_export_card
-from riseq.model.checkpoint import Checkpoint, load_checkpoint
-from riseq.model.differences import write_delta
+from riseq.model.checkpoint import Checkpoint, load_trained
+from riseq.model.differences import Change, write_delta
 from riseq.model.folder import FORMAT, LAYOUT, is_exported, load_exported, write_facts, write_vocabularies
-from riseq.model.graft import keep_bytes
-from riseq.model.network import MAX_SPAN_PIECES, CopyInputs, RiseNetwork
+from riseq.model.graft import build_above, keep_bytes
+from riseq.model.network import MAX_SPAN_PIECES, CopyInputs, RiseNetwork, merge_differences
 from riseq.model.quantisation import (
     ByteEmbedding,
     quantise_graph,
     quantise_to_four_bits,
-    round_to_twelve,
     smooth_activations,
 )
-from riseq.model.transformer import Attention, Layer, drop_empty_differences, relative_buckets
+from riseq.model.transformer import Attention, Layer, relative_buckets
 from riseq.types import InputError
 
 OPSET = 20
@@ -46,7 +45,7 @@ LARGEST_FILE = 95_000_000
 def export(
     source: str | Path, folder: str | Path, precision: str = "int8", like: str | Path | None = None
 ) -> dict[str, int]:
-    """Write the checkpoint in ``source`` as an exported model to ``folder``; return the size of each file in bytes.
+    """Write the model in ``source`` as an exported one to ``folder``; return the size of each file in bytes.
 
     ``like`` is an exported model whose bytes are taken over for every layer that is still as it is there.
     """
@@ -57,7 +56,7 @@ def export(
         raise InputError(f"{folder}: is a file, expected a folder to write")
     if folder.is_dir() and any(folder.iterdir()) and not is_exported(folder):
         raise InputError(f"{folder}: holds something other than an exported model, expected a new or empty folder")
-    checkpoint, card = load_checkpoint(source), source / LAYOUT.card
+    checkpoint, card = load_trained(source), source / LAYOUT.card
     _check_exportable(checkpoint)
     text = card.read_text(encoding="utf-8") if card.is_file() else ""
     read_metadata(text, card)  # a mistake in it should not wait for the graphs
@@ -82,33 +81,38 @@ def export_checkpoint(
     """
     if like is not None and (found := load_exported(find_model(like)).precision) != precision:
         raise InputError(f"{like}: its precision is {found}, not {precision}; expected a model of the same precision")
+    above = like is not None and _is_above(checkpoint.network, load_exported(find_model(like)).config)
+    checkpoint = dataclasses.replace(checkpoint, network=merge_differences(checkpoint.network))
     with make_folder(folder) as work:
         with _quiet():
             _write_graphs(checkpoint, work, precision)
-        if like is not None:
+        changes = list[Change]()
+        if like is not None and above:
+            changes = build_above(checkpoint.network, work, find_model(like))
+        elif like is not None:
             keep_bytes(checkpoint.network, work, find_model(like))
         write_vocabularies(work, checkpoint.phrases, checkpoint.pieces, checkpoint.templates)
         config = _describe(checkpoint, precision, work)
-        if like is not None and _differs_in_part(checkpoint.network, load_exported(find_model(like)).config):
+        if like is not None and above:
             beside = Path(like).is_dir() and Path(like).resolve().parent == folder.resolve().parent
-            _write_differences(work, find_model(like), Path(like).name if beside else str(like))
+            _write_differences(work, find_model(like), Path(like).name if beside else str(like), changes)
         write_facts(work, config, write_export_card(card, config, folder.resolve().name))
         return {path.name: path.stat().st_size for path in sorted(work.iterdir())}
 
 
-def _differs_in_part(network: RiseNetwork, older: Mapping[str, Any]) -> bool:
+def _is_above(network: RiseNetwork, older: Mapping[str, Any]) -> bool:
     """Return whether a network was learnt above an older one: by differences of low rank, or with fewer layers."""
     return network.config.low_rank > 0 or network.config.backbone.layers < older["network"]["backbone"]["layers"]
 
 
-def _write_differences(work: Path, base: Path, name: str) -> None:
+def _write_differences(work: Path, base: Path, name: str, changes: Sequence[Change]) -> None:
     """Replace the graphs in ``work`` by what differs from those in the folder ``base``, the model called ``name``."""
     import onnx
 
     graphs = [base / one for one in (LAYOUT.encoder, LAYOUT.phraser)]
     for graph in graphs:
         shared = [one.raw_data for one in onnx.load(work / graph.name).graph.initializer]
-        write_delta(work / graph.name, name, graphs, shared)
+        write_delta(work / graph.name, name, graphs, shared, changes)
 
 
 def _describe(checkpoint: Checkpoint, precision: str, work: Path) -> dict[str, object]:
@@ -130,11 +134,6 @@ def _describe(checkpoint: Checkpoint, precision: str, work: Path) -> dict[str, o
 def _write_graphs(checkpoint: Checkpoint, work: Path, precision: str) -> None:
     # A copy: the checkpoint's own network stays as it was.
     network = copy.deepcopy(checkpoint.network).float().cpu().eval()
-    if network.config.low_rank:
-        drop_empty_differences(network)
-        for name, parameter in network.named_parameters():
-            if name.endswith((".narrow", ".wide")) and precision != "float32":  # which says all of it
-                round_to_twelve(parameter)
     if precision == "int8":
         smooth_activations(network, checkpoint.pieces)
         network.encoder.embeddings.pieces = ByteEmbedding(network.encoder.embeddings.pieces)  # type: ignore[assignment]

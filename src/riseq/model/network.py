@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import torch
@@ -222,6 +222,17 @@ class RiseNetwork(nn.Module):
         counts_n = torch.arange(1, most + 1, device=row_N.device)
         found: Tensor = scores_NCn.masked_fill(words.room_BC[row_N][:, :, None] < counts_n, NEVER).flatten(1)
         return found
+
+
+def merge_differences(network: RiseNetwork) -> RiseNetwork:
+    """Return a copy of the network in which matrices with a difference of low rank are plain ones."""
+    state = {name: weight.detach().float().cpu() for name, weight in network.state_dict().items()}
+    for layer in [name.removesuffix(".narrow") for name in state if name.endswith(".narrow")]:
+        difference = state.pop(f"{layer}.narrow") @ state.pop(f"{layer}.wide")
+        state[f"{layer}.weight"] = state[f"{layer}.weight"] + difference.T
+    plain = RiseNetwork(replace(network.config, low_rank=0, phrase_rank=0), network.cls_id)
+    plain.load_state_dict(state)
+    return plain.eval()
 
 
 class Lesson(NamedTuple):

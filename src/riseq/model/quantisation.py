@@ -14,7 +14,7 @@ from riseq.core.edits import Op
 from riseq.extras import import_onnxruntime
 from riseq.model.inputs import Condition, encode_context
 from riseq.model.network import CopyInputs, Inputs, RiseNetwork, Spans
-from riseq.model.transformer import AdaptedLinear, Attention, Layer
+from riseq.model.transformer import Attention, Layer
 from riseq.text.pieces import Pieces
 from riseq.text.words import forms
 
@@ -39,19 +39,9 @@ class ByteEmbedding(nn.Module):
         return functional.embedding(ids, rows).to(scale.dtype) * functional.embedding(ids, scale)
 
 
-def round_to_twelve(weights: Tensor) -> None:
-    """Round float32 numbers, in place, to what their upper twelve bits say: the rest of each compresses to nothing."""
-    bits = weights.detach().view(torch.int32)
-    bits.add_(0x80000).bitwise_and_(-0x100000)
-
-
 def find_narrow(graph: Any) -> set[str]:
-    """Return the names of the matrices that stay in float32: narrow ones, and differences of low rank."""
-    return {
-        one.name
-        for one in graph.initializer
-        if len(one.dims) == 2 and (one.dims[-1] <= NARROW or one.name.endswith((".narrow", ".wide")))
-    }
+    """Return the names of the matrices that stay in float32."""
+    return {one.name for one in graph.initializer if len(one.dims) == 2 and one.dims[-1] <= NARROW}
 
 
 def quantise_graph(source: Path, target: Path, reduce_range: bool) -> None:
@@ -134,8 +124,7 @@ class SmoothedLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the layer's outputs."""
-        scaled = x * self.get_buffer("inverse_D")
-        out: Tensor = self.linear(scaled, x) if isinstance(self.linear, AdaptedLinear) else self.linear(scaled)
+        out: Tensor = self.linear(x * self.get_buffer("inverse_D"))
         return out
 
 
@@ -145,13 +134,11 @@ class RowScaledLinear(nn.Module):
     def __init__(self, linear: nn.Linear) -> None:
         super().__init__()
         self.weight, self.bias = linear.weight, linear.bias
-        self.narrow, self.wide = (getattr(linear, name, None) for name in ("narrow", "wide"))  # an AdaptedLinear's
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the layer's outputs."""
         largest = x.amax(dim=-1, keepdim=True).clamp(min=LOWEST)
-        out = torch.matmul(x / largest, self.weight.T) * largest + self.bias
-        return out if self.narrow is None or self.wide is None else out + x @ self.narrow @ self.wide
+        return torch.matmul(x / largest, self.weight.T) * largest + self.bias
 
 
 def smooth_activations(network: RiseNetwork, pieces: Pieces) -> None:

@@ -38,29 +38,13 @@ class AdaptedLinear(nn.Linear):
 
     def __init__(self, inputs: int, outputs: int, rank: int) -> None:
         super().__init__(inputs, outputs)
-        # Not linear layers of their own: so both have their names in an exported graph.
         self.narrow = nn.Parameter(torch.randn(inputs, rank) * inputs**-0.5)
         self.wide = nn.Parameter(torch.zeros(rank, outputs))  # at first no difference
 
-    def forward(self, x: Tensor, plain: Tensor | None = None) -> Tensor:
-        """Return the outputs; where ``x`` was scaled for the matrix (``riseq.model.quantisation``), of ``plain``."""
-        if self.training:  # one product instead of three: the difference is far smaller than what goes through it
-            return functional.linear(x, self.weight + (self.narrow @ self.wide).T, self.bias)
-        return super().forward(x) + self.differ(x if plain is None else plain)
-
-    def differ(self, x: Tensor) -> Tensor:
-        """Return the difference alone."""
-        return x @ self.narrow @ self.wide
-
-
-def drop_empty_differences(network: nn.Module) -> None:
-    """Make layers plain, in place, whose difference is none (``frozen_layers``): it would be computed for nothing."""
-    for owner in list(network.modules()):
-        for name, layer in list(owner.named_children()):
-            if isinstance(layer, AdaptedLinear) and not layer.wide.any():
-                plain = nn.Linear(layer.in_features, layer.out_features)
-                plain.weight, plain.bias = layer.weight, layer.bias
-                setattr(owner, name, plain)
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the outputs."""
+        # One product instead of three: the difference is far smaller than what goes through it.
+        return functional.linear(x, self.weight + (self.narrow @ self.wide).T, self.bias)
 
 
 def make_linear(inputs: int, outputs: int, rank: int) -> nn.Linear:
