@@ -35,16 +35,16 @@ def test_an_export_that_says_something_else_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from riseq.model import export as module
-    from riseq.model.checkpoint import Checkpoint, load_checkpoint
+    from riseq.model.checkpoint import Checkpoint, load_trained
 
     def load_wrong(folder: Path) -> Checkpoint:
-        checkpoint = load_checkpoint(folder)
+        checkpoint = load_trained(folder)
         checkpoint.network.edit_head.weight.data.neg_()
         return checkpoint
 
     checkpoint = save_tiny(tmp_path / "checkpoint", make_checkpoint())
     data = write_examples(tmp_path / "questions.jsonl", 20)
-    monkeypatch.setattr(module, "load_checkpoint", load_wrong)
+    monkeypatch.setattr(module, "load_trained", load_wrong)
     out = tmp_path / "out"
     assert main(["export", str(checkpoint), str(out), "-p", "float32", "--data", str(data)]) == 1
     assert f"further from the checkpoint than asked; {out} should not be used" in capsys.readouterr().err

@@ -19,10 +19,11 @@ from riseq.engine.backends.onnx_runtime import OnnxBackend
 from riseq.engine.backends.pytorch import TorchBackend
 from riseq.engine.drafts import gather, start
 from riseq.files import checksum
+from riseq.model import folder as model_folder
 from riseq.model.card import make_metadata, read_metadata, replace_metadata
 from riseq.model.checkpoint import load_checkpoint, save_checkpoint
 from riseq.model.export import export
-from riseq.model.folder import LAYOUT, load_exported
+from riseq.model.folder import LAYOUT, load_exported, save_folder
 from riseq.model.inputs import Batch, SpanBatch, find_spans
 from riseq.model.quantisation import ByteEmbedding
 from riseq.types import InputError
@@ -235,6 +236,24 @@ def test_damage_is_told_in_one_line(base: Path, tmp_path: Path, told: str) -> No
         load_exported(copy)
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_vocabulary_that_riseq_has_need_not_be_there(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    _, folder = export_tiny(base, "bert", "int8")
+    copy = Path(shutil.copytree(folder, tmp_path / "copy"))
+    content = (copy / LAYOUT.vocabulary).read_bytes()
+    (copy / LAYOUT.vocabulary).unlink()
+    known = [b"[CLS]\n", b"[SEP]\n"]
+    monkeypatch.setattr(model_folder, "read_known_vocabularies", lambda: iter(known))
+    with pytest.raises(InputError, match=r"no vocab\.txt"):
+        load_exported(copy)
+    known[number] = content
+    assert load_exported(copy).pieces.vocabulary == load_exported(folder).pieces.vocabulary
+    save_folder(copy, tmp_path / "alone", "")
+    assert (tmp_path / "alone" / LAYOUT.vocabulary).read_bytes() == content
 
 
 def test_phrases_of_another_network_are_refused(base: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from transformers import BertTokenizer
 
 from riseq.text import pieces as scoring
-from riseq.text.pieces import CACHED_WORDS, Pieces
+from riseq.text.pieces import CACHED_WORDS, Pieces, read_known_vocabularies
 from riseq.text.words import forms
 from riseq.types import InputError
 
@@ -129,3 +129,10 @@ def test_pieces_are_those_of_transformers_on_real_text(data_dir: Path, reference
     pieces = scoring.load_bert_pieces()
     ours = [pieces.encode(forms(text)) for text in texts]
     assert ours == reference(texts, add_special_tokens=False)["input_ids"]
+
+
+def test_riseq_has_the_vocabularies_of_both_families() -> None:
+    bert, mpnet = (Pieces.parse(content, Path("vocab.txt")) for content in read_known_vocabularies())
+    assert (len(bert), bert.cls_id, bert.pad_id) == (30522, 101, 0)
+    assert (len(mpnet), mpnet.cls_id, mpnet.sep_id, mpnet.pad_id, mpnet.unk_id) == (30527, 0, 2, 1, 104)
+    assert [mpnet.vocabulary[piece] - place for piece, place in bert.vocabulary.items()] == [4] * len(bert)

@@ -24,7 +24,15 @@ from riseq.hub import find_model
 from riseq.model.card import read_metadata, write_export_card
 from riseq.model.checkpoint import Checkpoint, load_trained
 from riseq.model.differences import Change, write_delta
-from riseq.model.folder import FORMAT, LAYOUT, is_exported, load_exported, write_facts, write_vocabularies
+from riseq.model.folder import (
+    FORMAT,
+    LAYOUT,
+    find_known_vocabulary,
+    is_exported,
+    load_exported,
+    write_facts,
+    write_vocabularies,
+)
 from riseq.model.graft import build_above, keep_bytes
 from riseq.model.network import MAX_SPAN_PIECES, CopyInputs, RiseNetwork, merge_differences
 from riseq.model.quantisation import (
@@ -96,6 +104,8 @@ def export_checkpoint(
         if like is not None and above:
             beside = Path(like).is_dir() and Path(like).resolve().parent == folder.resolve().parent
             _write_differences(work, find_model(like), Path(like).name if beside else str(like), changes)
+            if find_known_vocabulary(config["checksums"]):
+                (work / LAYOUT.vocabulary).unlink()
         write_facts(work, config, write_export_card(card, config, folder.resolve().name))
         return {path.name: path.stat().st_size for path in sorted(work.iterdir())}
 
@@ -115,10 +125,10 @@ def _write_differences(work: Path, base: Path, name: str, changes: Sequence[Chan
         write_delta(work / graph.name, name, graphs, shared, changes)
 
 
-def _describe(checkpoint: Checkpoint, precision: str, work: Path) -> dict[str, object]:
+def _describe(checkpoint: Checkpoint, precision: str, work: Path) -> dict[str, Any]:
     config = checkpoint.network.config
     names = (LAYOUT.encoder, LAYOUT.table, LAYOUT.phraser, LAYOUT.phrases, LAYOUT.vocabulary, LAYOUT.templates)
-    own: dict[str, object] = {
+    own: dict[str, Any] = {
         "format": FORMAT,
         "precision": precision,
         "phrases": len(checkpoint.phrases),

@@ -16,7 +16,7 @@ from riseq.files import checksum, make_folder, write_json, write_text
 from riseq.hub import MODEL_FOLDER, check_files, copy_model, find_other_file
 from riseq.model.differences import add_delta, is_graph, read_graph
 from riseq.model.inputs import ContextWindow
-from riseq.text.pieces import Pieces
+from riseq.text.pieces import Pieces, read_known_vocabularies
 from riseq.types import Direction, InputError
 
 FORMAT = 1
@@ -110,6 +110,20 @@ def write_vocabularies(
     return [*lines, LAYOUT.vocabulary]
 
 
+def find_known_vocabulary(checksums: Mapping[str, str]) -> bytes | None:
+    """Return the vocabulary whose checksum these say, where it comes with riseq: a model need not have the file."""
+    known = read_known_vocabularies()
+    return next((one for one in known if checksum(one) == checksums.get(LAYOUT.vocabulary)), None)
+
+
+def _load_pieces(folder: Path, checksums: Mapping[str, str]) -> Pieces:
+    path = folder / LAYOUT.vocabulary
+    known = None if path.is_file() else find_known_vocabulary(checksums)
+    if known is None:
+        check_files(folder, [LAYOUT.vocabulary], MODEL_FOLDER)
+    return Pieces.load(path) if known is None else Pieces.parse(known, path)
+
+
 def write_facts(folder: Path, config: Mapping[str, Any], card: str) -> None:
     """Write a model's config and card into its folder."""
     write_json(folder / LAYOUT.config, config)
@@ -132,6 +146,8 @@ def save_folder(source: Path, folder: Path, card: str) -> None:
         return
     with make_folder(folder) as work:
         copy_model(source, work)
+        if is_exported(source) and not (work / LAYOUT.vocabulary).is_file():
+            load_exported(source).pieces.save(work / LAYOUT.vocabulary)
         for name in (LAYOUT.encoder, LAYOUT.phraser):
             if (delta := add_delta(work / name)).is_file():  # elsewhere it stands alone
                 (work / name).write_bytes(read_graph(source / name))
@@ -165,10 +181,10 @@ def is_exported(folder: Path) -> bool:
 def load_exported(folder: Path) -> ExportedModel:
     """Return the model in ``folder``, its files checked against each other."""
     graphs = [name for name in (LAYOUT.encoder, LAYOUT.phraser) if not is_graph(folder / name)]
-    check_files(folder, (LAYOUT.config, *graphs, LAYOUT.phrases, LAYOUT.vocabulary), MODEL_FOLDER)
+    check_files(folder, (LAYOUT.config, *graphs, LAYOUT.phrases), MODEL_FOLDER)
     config = read_config(folder, EXPORTED_FIELDS)
     phrases = read_phrases(folder / LAYOUT.phrases)
-    pieces = Pieces.load(folder / LAYOUT.vocabulary)
+    pieces = _load_pieces(folder, config["checksums"])
     sizes = ((LAYOUT.phrases, len(phrases), config["phrases"]), (LAYOUT.vocabulary, len(pieces), config["pieces"]))
     for name, found, expected in sizes:
         if found != expected:
@@ -179,6 +195,8 @@ def load_exported(folder: Path) -> ExportedModel:
     for name in sorted({LAYOUT.encoder, LAYOUT.phraser, *config["checksums"]}):
         if add_delta(folder / name).is_file():
             continue  # it checks itself when it is put together
+        if name == LAYOUT.vocabulary and not (folder / name).is_file():
+            continue  # one that riseq knows
         check_files(folder, [name], MODEL_FOLDER)
         if checksum((folder / name).read_bytes()) != config["checksums"].get(name):
             raise InputError(f"{folder / name}: damaged; its checksum is not the one in {LAYOUT.config}")

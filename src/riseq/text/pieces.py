@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -54,9 +54,16 @@ class Pieces:
                 raise InputError(f"{path}: no vocabulary in this folder; expected tokenizer.json or vocab.txt")
             path = found
         try:
-            text = path.read_text(encoding="utf-8")
+            content = path.read_bytes()
         except OSError as error:
             raise InputError(f"{path}: cannot read the vocabulary ({error.strerror})") from error
+        return cls.parse(content, path)
+
+    @classmethod
+    def parse(cls, content: bytes, path: Path) -> Pieces:
+        """Return the vocabulary that a file at ``path`` has with this content."""
+        try:
+            text = content.decode()
         except UnicodeDecodeError as error:
             raise InputError(f"{path}: not UTF-8 text at byte {error.start}; expected a vocabulary") from error
         if path.suffix == ".json":
@@ -138,10 +145,19 @@ def scoring_form(text: str, limit: int = LIMIT) -> str:
     return " ".join(pieces[:limit]).replace(" ##", "")
 
 
+_BERT = Path(__file__).with_name("bert_uncased_vocab.txt")
+
+
 @lru_cache(maxsize=1)
 def load_bert_pieces() -> Pieces:
     """Return BERT's uncased vocabulary, which comes with the package; it is read once."""
-    return Pieces.load(Path(__file__).with_name("bert_uncased_vocab.txt"))
+    return Pieces.load(_BERT)
+
+
+def read_known_vocabularies() -> Iterator[bytes]:
+    """Yield the vocabularies that models need not bring, as ``vocab.txt`` has them: BERT's and MPNet's uncased ones."""
+    yield (bert := _BERT.read_bytes())
+    yield b"<s>\n<pad>\n</s>\n<unk>\n" + bert + b"<mask>\n"
 
 
 @lru_cache(maxsize=CACHED_WORDS)
