@@ -176,7 +176,10 @@ def test_a_folder_comes_before_the_hub(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("nowhere", "nowhere: no such folder, expected the folder of a riseq model, 'default', 'large', 'resolve', or"),
+        (
+            "nowhere",
+            "nowhere: no such folder, expected the folder of a riseq model, 'default', 'fast', 'large', 'resolve', or",
+        ),
         ("./a/b", "a/b: no such folder"),
         ("/a/b", "/a/b: no such folder, expected"),
         ("../a", "../a: no such folder, expected"),

@@ -19,6 +19,7 @@ from riseq.types import InputError
 from tiny_model import export_tiny
 
 INSTALL = "large: this model is not installed; in a checkout of riseq: pip install ./models/large"
+IN_WHEEL = ("default", "fast", "resolve")
 SAY = """
 from riseq import Simplifier
 simplifier = Simplifier.load("large", threads=1)
@@ -67,8 +68,9 @@ def test_a_wheel_of_the_package_holds_the_model_and_riseq_finds_it(model: Path, 
 def test_riseqs_own_wheel_and_source_leave_the_large_model_out(root: Path) -> None:
     targets = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
     examples = {"examples/dialogues.jsonl": "riseq/examples/dialogues.jsonl"}
-    models = {f"models/{name}": f"riseq/models/{name}" for name in ("default", "resolve")}
-    assert targets["wheel"]["force-include"] == {**models, **examples}
+    assert targets["wheel"]["only-include"] == ["src/riseq", *(f"models/{name}" for name in IN_WHEEL)]
+    assert targets["wheel"]["sources"] == {"models": "riseq/models"}
+    assert targets["wheel"]["force-include"] == examples
     assert targets["sdist"]["exclude"] == ["/models/large"]
 
 
@@ -79,6 +81,17 @@ def test_a_checkout_has_it_without_installing(model: Path, checkout: Path) -> No
     assert Simplifier.load("large").model == folder
     engine = EditorEngine(Path("large"), 1)
     assert (engine.info.name, engine.info.precision) == ("large", "int8")
+
+
+def test_fast_is_a_name_where_it_is_there(model: Path, checkout: Path) -> None:
+    with pytest.raises(InputError, match=r"^fast: no such model ships with this riseq"):
+        Simplifier.load("fast")
+    folder = checkout / "models" / "fast"
+    shutil.copytree(model, folder)
+    assert hub.find_model("fast") == hub.find_model(Path("fast")) == folder
+    packaged = hub._PACKAGE / "models" / "fast"
+    shutil.copytree(model, packaged)
+    assert Simplifier.load("fast").model == packaged
 
 
 def test_where_it_is_not_one_line_says_how_to_have_it(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,6 +37,8 @@ def test_a_wheel_brings_the_model_and_runs_it_from_anywhere(root: Path, tmp_path
     (metadata,) = (archive.read(name).decode() for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
     assert "License-Expression: Apache-2.0 AND CC-BY-SA-4.0\n" in metadata
     assert [name for name in archive.namelist() if name.endswith(".dist-info/licenses/models/LICENSE")]
+    models = {Path(name).parts[2] for name in archive.namelist() if name.startswith("riseq/models/")}
+    assert models == {name for name in ("default", "fast", "resolve") if (root / "models" / name).is_dir()}
     archive.extractall(site)
     # -I leaves the checkout and its editable install out of sight; the wheel's own folder comes first.
     code = f"import sys; sys.path.insert(0, {str(site)!r})\n{CODE}"

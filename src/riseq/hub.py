@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,7 +17,8 @@ _LARGE = _MODELS / "large" / _LARGE_PACKAGE / "large"
 """The large model in a checkout; installed, it is a package of its own."""
 _EXAMPLES = Path("examples")
 MODEL_FOLDER = "the folder of a riseq model"
-_MODEL = f"{MODEL_FOLDER}, 'default', 'large', 'resolve', or the name of one on the Hugging Face hub (owner/name)"
+_NAMES = "'default', 'fast', 'large', 'resolve'"
+_MODEL = f"{MODEL_FOLDER}, {_NAMES}, or the name of one on the Hugging Face hub (owner/name)"
 _MODEL_FILES = ("*.json", "*.onnx", "*.onnx.data", "*.onnx.delta", "*.safetensors", "*.txt", "README.md")
 """What a model's folder may have, exported or not."""
 _PRETRAINED = "a folder with an encoder, or a hub id such as 'thenlper/gte-small'"
@@ -32,6 +33,14 @@ _LOCAL = frozenset({"weights", "models", "runs", "checkpoints", "out", "tmp"})
 def find_default_model() -> Path | None:
     """Return the folder of the packaged model, or of the checkout's; None where there is none."""
     return _find_shipped("default")
+
+
+def find_fast_model() -> Path:
+    """Return the folder of the smaller, faster model: the packaged one, or the checkout's."""
+    found = _find_shipped("fast")
+    if found is None:
+        raise InputError("fast: no such model ships with this riseq; the stages of recipes/ship.yaml make it")
+    return found
 
 
 def find_resolve_model() -> Path:
@@ -58,6 +67,23 @@ def find_large_model() -> Path:
     return found
 
 
+_FIND: dict[str, Callable[[], Path | None]] = {
+    "default": find_default_model,
+    "fast": find_fast_model,
+    "large": find_large_model,
+    "resolve": find_resolve_model,
+}
+"""What finds each model that has a name."""
+
+
+def find_named_model(name: str) -> Path | None:
+    """Return the folder of the shipped model called so; None where it is not there."""
+    try:
+        return _FIND[name]()
+    except InputError:
+        return None
+
+
 def find_in_checkout(path: Path) -> Path | None:
     """Return a folder of the checkout that riseq runs from; None if there is none."""
     root = _PACKAGE.parent.parent
@@ -74,9 +100,8 @@ def find_examples() -> list[Path]:
 
 def find_model(name: str | Path) -> Path:
     """Return the folder that ``name`` is, that of the shipped model called so, or where the hub's was fetched to."""
-    shipped = {"default": find_default_model, "large": find_large_model, "resolve": find_resolve_model}
-    if str(name) in shipped and not Path(name, "config.json").is_file():
-        found = shipped[str(name)]()
+    if str(name) in _FIND and not Path(name, "config.json").is_file():
+        found = _FIND[str(name)]()
         if found is None:
             raise InputError("default: no model ships with this riseq; name the folder of one")
         return found

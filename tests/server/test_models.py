@@ -7,16 +7,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from riseq.client import AsyncClient, Client
 from riseq.engine.simplifier import Simplifier
-from riseq.hub import find_default_model, find_large_model
+from riseq.hub import find_large_model, find_named_model
 from riseq.server import links
 from riseq.server.engines import DummyEngine, Engine, EngineInfo, Question
 from riseq.server.models import Choice, Models, find_others
@@ -265,22 +266,23 @@ def test_the_rule_answers_several_threads_at_once(models: Models) -> None:
     assert found == [ANSWER] * 4
 
 
-@pytest.mark.parametrize(
-    ("hidden", "missing"), [({"find_spec": None}, "rule"), ({"find_large_model": None}, "large")], ids=["rule", "large"]
-)
-def test_what_is_not_installed_is_not_offered(
-    monkeypatch: pytest.MonkeyPatch, hidden: dict[str, Any], missing: str
-) -> None:
-    def refuse() -> None:
-        raise InputError("large: this model is not installed")
-
-    fakes: dict[str, Callable[..., object]] = {"find_spec": lambda name: None, "find_large_model": refuse}
-    for name in hidden:
-        monkeypatch.setattr(f"riseq.server.models.{name}", fakes[name])
+def test_what_is_not_installed_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("riseq.server.models.find_spec", lambda name: None)
     names = [one.name for one in find_others(Settings(), "dummy")]
-    assert missing not in names
+    assert "rule" not in names
     assert "origin" in names
-    assert ("default" in names) == (find_default_model() is not None)
+    for name in ("default", "fast", "large"):
+        assert (name in names) == (find_named_model(name) is not None)
+
+
+@pytest.mark.parametrize("missing", ["fast", "large"])
+def test_the_models_that_are_there_are_offered_by_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, missing: str
+) -> None:
+    monkeypatch.setattr("riseq.server.models.find_named_model", lambda name: None if name == missing else tmp_path)
+    found = {one.name: one.about for one in find_others(Settings(), "dummy") if one.kind == "model"}
+    assert list(found) == [name for name in ("default", "fast", "large") if name != missing]
+    assert found.get("fast", "a smaller model, and a faster one") == "a smaller model, and a faster one"
 
 
 class Metadata:

@@ -138,7 +138,9 @@ def _complete_system(incomplete: str) -> list[tuple[str, str]]:
 
 _SYSTEMS = f"What simplifies: {', '.join(SYSTEMS)}, or FILE.py:CLASS of your own."
 SystemOption = Annotated[str, option("--system -s NAME", _SYSTEMS, autocompletion=_complete_system)]
-ModelOption = Annotated[Path | None, option("--model -m MODEL", "default, large, a folder, or a name on the HF hub.")]
+ModelOption = Annotated[
+    Path | None, option("--model -m MODEL", "default, fast, large, a folder, or a name on the hub.")
+]
 ResolveModelOption = Annotated[Path | None, option("--model -m MODEL", "resolve, a folder, or a name on the HF hub.")]
 ResolverOption = Annotated[
     Path | None, option("--resolver MODEL", "With --round-trip: what resolves (default resolve, the one that ships).")

@@ -99,7 +99,7 @@ class Editor(Publishable):
     ) -> Self:
         """Return the engine for ``model``, the folder of an exported one or of a checkpoint; else for what ships.
 
-        ``model`` may also be ``"default"``, ``"large"``, ``"resolve"`` or the name of a model on the Hugging Face hub.
+        ``model`` may also be ``"default"``, ``"fast"``, ``"large"``, ``"resolve"`` or the name of one on the hub.
         ``threads`` is how many cores one call may use, all of them where it is None. Without ``calibrated`` the model's
         calibration is left aside: every pass is taken, there is no guard, and no result has a confidence. ``device`` is
         "cpu" or "cuda"; where it is None, a GPU is used if there is one that can run the model. An exported model that

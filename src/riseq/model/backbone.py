@@ -65,7 +65,7 @@ def load_backbone(source: str | Path, keep_layers: Sequence[int] | None = None) 
 
 
 def load_trained_encoder(model: str) -> Backbone:
-    """Return the encoder of a trained model: default, large or one in a folder."""
+    """Return the encoder of a trained model: default, fast, large or one in a folder."""
     trained = load_trained(model)
     return Backbone(trained.network.config.backbone, trained.network.encoder.state_dict(), trained.pieces)
 

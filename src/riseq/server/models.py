@@ -4,12 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 from threading import Lock
 from typing import Literal
 
 from riseq.engine.backends.onnx_runtime import count_cores
-from riseq.hub import find_default_model, find_large_model, find_model, find_resolve_model
+from riseq.hub import find_model, find_named_model, find_resolve_model
 from riseq.server.engines import DummyEngine, EditorEngine, Engine, EngineInfo, Question, simplify_by
 from riseq.server.settings import Settings
 from riseq.systems import System
@@ -17,7 +16,11 @@ from riseq.systems.registry import SYSTEMS, load_system
 from riseq.systems.rule import PIPELINE
 from riseq.types import Direction, Example, InputError, Simplification, suggest
 
-_ABOUT = {"default": "the model that ships with riseq", "large": "a larger model, and a slower one"}
+_ABOUT = {
+    "default": "the model that ships with riseq",
+    "fast": "a smaller model, and a faster one",
+    "large": "a larger model, and a slower one",
+}
 _RESOLVES = "the way back: makes questions self-contained"
 NO_RESOLVER = "no model that resolves questions is on this server; riseq serve --resolve-model MODEL names one"
 
@@ -100,7 +103,7 @@ def load(choice: Choice) -> Engine:
 def find_others(settings: Settings, at_work: str) -> list[Choice]:
     """Return what is installed beside the model ``at_work``; nothing is loaded."""
     threads = count_threads(settings)
-    folders = {"default": find_default_model(), "large": _find_large()}
+    folders = {name: find_named_model(name) for name in _ABOUT}
     models = [
         Choice(name, "model", _ABOUT[name], partial(EditorEngine, folder, threads))
         for name, folder in folders.items()
@@ -134,13 +137,6 @@ def find_resolver(settings: Settings, at_work: Engine) -> Choice | None:
 def count_threads(settings: Settings) -> int:
     """Return on how many cores a batch runs; by default the workers share them all."""
     return settings.threads or max(1, count_cores() // settings.workers)
-
-
-def _find_large() -> Path | None:
-    try:
-        return find_large_model()
-    except InputError:
-        return None
 
 
 def _load_system(name: str) -> Engine:

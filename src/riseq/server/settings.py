@@ -36,7 +36,7 @@ class Settings:
 
     host: str = _setting("127.0.0.1", "The address to listen on.", _LISTENING, "ADDRESS")
     port: int = _setting(8000, "The port; 0 takes a free one.", _LISTENING, "N", ge=0, le=65_535)
-    model: Path | None = _setting(None, "default, large or a model's folder; without it default.", _WORK, "MODEL")
+    model: Path | None = _setting(None, "default, fast, large or a model's folder; without it default.", _WORK, "MODEL")
     resolve_model: Path | None = _setting(
         None, "resolve or a model's folder, for /v1/resolve; without it resolve, if there is one.", _WORK, "MODEL"
     )
