@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from riseq.core.edits import DELETE, GONE, KEEP, Edit, Op, Ops, find_runs, set_run
+from riseq.engine.rules.gaps import Gap, is_bad_gap
 from riseq.text import lexicon
 from riseq.text.lexicon import ARTICLES, AUXILIARIES, DETERMINERS, ENDS, JOINTS, LINKS, PREPOSITIONS, is_content
 
@@ -177,6 +178,9 @@ def fix_stranded_words(words: Sequence[str], edits: Sequence[Edit], fixed: Colle
 def _is_broken(run: slice, ops: Ops, words: Sequence[str], new: tuple[str, ...], names: Sequence[bool]) -> bool:
     first, rest = ["", *_list_kept(words, ops, 1, run.start)], _list_kept(words, ops, run.stop, len(ops)) or ["?"]
     before, after, gone, left = first[-1], rest[0], words[run], words[run.start - 1]
+    joined = words[run.stop : run.stop + 1] == [after]
+    if is_bad_gap(Gap(gone, new, first, rest, joined, (names[run.stop - 1], any(names[run.stop : run.stop + 1])))):
+        return True
     if ops[run.start] == Op.SUBSTITUTE:
         # "[Does Ryanair charge: do they] for a pushchair": the verb went along with the name before it.
         verb = any(names[run.start : run.stop - 1]) and is_content(gone[-1]) and not names[run.stop - 1]
