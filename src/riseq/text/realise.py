@@ -9,12 +9,16 @@ from typing import NamedTuple
 
 from riseq.core.edits import MARKER, Edit, Op, apply, find_runs
 from riseq.text.casing import Spelling, capitalise, find_sentence_starts, has_first_capital, lower_first
-from riseq.text.lexicon import ENDS, is_word
+from riseq.text.lexicon import APOSTROPHES, DETERMINERS, ENDS, NAME_HEADS, is_word
 from riseq.text.spacing import Token, needs_space
 from riseq.text.words import Word, read_words, remember
 from riseq.types import Mention, Step, TextEdit
 
 _MARKUP = frozenset("*`")
+_LEADERS = DETERMINERS | {"our"}
+_NAME_TIES = frozenset({"of", "for", "de", "-"})
+_JOINTS = frozenset({"and", "&"})
+_POSSESSIVE = APOSTROPHES | {"s"}
 _UNDERLINED = re.compile(r"(?<!\w)_(?=[^\W_])[^_\n]+(?<=[^\s_])_(?!\w)")
 
 
@@ -195,7 +199,8 @@ def _recapitalise(text: str, words: Sequence[Word], tokens: Sequence[Token], spe
     for position, token in enumerate(tokens):
         if not has_first_capital(token.surface):
             continue
-        if _has_lost_name(text, words, tokens, position) and spelling.is_ordinary(token.form):
+        lost = _has_lost_name(text, words, tokens, position) and spelling.is_ordinary(token.form)
+        if lost or (token.form in NAME_HEADS and _is_lone_head(text, words, tokens, position)):
             result[position] = lower_first(token)
     for start in find_sentence_starts(text):
         # Where a later sentence begins anew, its new first word has the capital of the old.
@@ -227,6 +232,22 @@ def _has_lost_name(text: str, words: Sequence[Word], tokens: Sequence[Token], po
     if before == [index - 1] and index - 1 not in starts:
         return False
     return position + 1 == len(tokens) or tokens[position + 1].place != index + 1
+
+
+def _is_lone_head(text: str, words: Sequence[Word], tokens: Sequence[Token], position: int) -> bool:
+    """Return whether an article and an ordinary noun are left of a name: "the Suez Canal" is "the canal" then."""
+    left, index = tokens[max(position - 1, 0)], tokens[position].place
+    if not index or left.form not in _LEADERS or index in find_sentence_starts(text):
+        return False
+    pairs = zip(tokens[position + 1 : position + 3], range(index + 1, index + 3), strict=False)
+    after = [token.surface for token, place in pairs if token.place == place]
+    tied = after[:1] and (after[0] in _NAME_TIES or (after[0] in _JOINTS and any(map(has_first_capital, after))))
+    if tied or any(map(has_first_capital, after[:1])):
+        return False  # "the House of Commons", "the Tower and Shard", "the Canal Street"
+    owned = [word.form for word in words[max(index - 2, 0) : index] if word.form in _POSSESSIVE]
+    front = left.place != index - 1 and has_first_capital(_surface(text, words[max(index - 1 - len(owned), 0)]))
+    behind = [_surface(text, word) for word in words[index + 1 : index + 4]]
+    return front or (not after and behind[:1] == ["of"] and any(map(has_first_capital, behind)))
 
 
 def _surface(text: str, word: Word) -> str:
