@@ -21,6 +21,7 @@ from riseq.engine.rules.conjunctions import find_waiting
 from riseq.engine.rules.doubts import drop_doubtful
 from riseq.engine.rules.loose_ends import find_loose_ends
 from riseq.engine.rules.next_best import drop_repeating
+from riseq.engine.rules.references import keep_second_things, unite_references
 from riseq.engine.rules.resolved import mend_resolved
 from riseq.engine.rules.small_talk import NO_QUESTION, asks_nothing
 from riseq.model.copies import CopyBatch
@@ -222,7 +223,9 @@ class Draft:
         """Return the edits with the grammar that follows from them put right, as a simplified question needs it."""
         fixed, grounded = self.fixed, self.condition is Condition.GROUNDED
         edits = mend_phrases(self.words, chosen, fixed, self.names) if grounded else chosen
-        edits = use_pronouns(self.words, fix_stranded_words(self.words, edits, fixed), self.pronouns)
+        edits = fix_stranded_words(self.words, edits, fixed)
+        edits = unite_references(self.words, keep_second_things(self.words, edits)) if grounded else edits
+        edits = use_pronouns(self.words, edits, self.pronouns)
         gender_known = not grounded or bool(self.pronouns) or self.dialogue.says_any(_TELLING_STEMS)
         gender_known = gender_known or not _TELLING.isdisjoint(self.words)
         if not gender_known:

@@ -53,6 +53,7 @@ DEMONSTRATIVES = _LISTS["demonstratives"]
 PRONOUNS = PERSONAL_FORMS | DEMONSTRATIVES | {"one", "ones", "there"}
 """What refers back to something in the dialogue."""
 SEXED_NOUNS = _LISTS["sexed_nouns"]
+FEMALE_NOUNS = _LISTS["female_nouns"]
 DETERMINERS = ARTICLES | DEMONSTRATIVES | _LISTS["other_determiners"]
 STAND_INS = frozenset(POSSESSIVES) | ARTICLES | DEMONSTRATIVES
 """What stands where an article and its noun, or the article alone, would."""
@@ -127,6 +128,12 @@ def is_content(form: str) -> bool:
 def is_number(form: str) -> bool:
     """Return whether ``form`` is a number or says which one: 2, 1990s, two, second, next."""
     return form[0].isdigit() or form in NUMBERS
+
+
+def is_plural(form: str) -> bool:
+    """Return whether a noun is of many by its form: scrolls, children; not news, bus or analysis."""
+    ends = form.endswith("s") and not form.endswith(("ss", "us", "is")) and form not in _LISTS["singulars"]
+    return (ends and len(form) > 3) or form in _LISTS["plurals"]
 
 
 def is_irregular(form: str) -> bool:

@@ -293,7 +293,7 @@ def _is_free(at: int, beyond: int, ops: Ops, fixed: Collection[int]) -> bool:
 
 
 def _ends_phrase(after: str) -> bool:
-    return after in LINKS or after in ENDS or after in JOINTS
+    return after in LINKS or after in ENDS or after in JOINTS or after in lexicon.SUBORDINATORS
 
 
 def _list_kept(words: Sequence[str], ops: Sequence[int], start: int, stop: int) -> list[str]:

@@ -5,6 +5,7 @@ pass. A gap that fails any of them is closed again: the question's own words are
 """
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from riseq.text.lexicon import (
@@ -111,7 +112,8 @@ def counts_pronoun(gap: Gap) -> bool:
 
 def names_one_of_two(gap: Gap) -> bool:
     """Return whether two are called one: "Is [a 50 or an 85 millimetre lens: one] better?"."""
-    return len(gap.new) == 1 and gap.new[0] in _SINGULAR and "or" in gap.gone
+    joints = [left for left, word in pairwise(gap.gone) if word == "or"]
+    return len(gap.new) == 1 and gap.new[0] in _SINGULAR and any(left not in APOSTROPHES for left in joints)  # d'Or
 
 
 def asks_for_one(gap: Gap) -> bool:
