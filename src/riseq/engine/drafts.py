@@ -27,9 +27,12 @@ from riseq.engine.rules.small_talk import NO_QUESTION, asks_nothing
 from riseq.model.copies import CopyBatch
 from riseq.model.inputs import PAPER_WINDOW, UTTERANCE_PIECES, Batch, Condition, ContextWindow, ShownRow
 from riseq.text.lexicon import (
+    FEMALE_NOUNS,
     GENERAL_PRONOUNS,
+    HE,
     PRONOUNS,
     SEXED_NOUNS,
+    SHE,
     TRADE,
     find_stem,
     is_content,
@@ -45,9 +48,15 @@ LEAST_CONTEXT = UTTERANCE_PIECES + 2
 """How many pieces of the dialogue stay in sight, however long the question is."""
 NO_DIALOGUE = "there is no dialogue before it"
 NOT_ENGLISH = "it does not seem to be English"
-_TELLING = GENERAL_PRONOUNS.keys() | SEXED_NOUNS | {"himself", "herself"}
-"""Words that tell somebody's sex."""
-_TELLING_STEMS, _TRADE_STEMS = frozenset(map(find_stem, _TELLING)), frozenset(map(find_stem, TRADE))
+_TELLING = {
+    words: frozenset(map(find_stem, words))
+    for words in (
+        frozenset(HE) | (SEXED_NOUNS - FEMALE_NOUNS) | {"himself"},
+        frozenset(SHE) | FEMALE_NOUNS | {"herself"},
+    )
+}
+"""Words that tell that somebody is he, and that somebody is she, with their stems."""
+_TRADE_STEMS = frozenset(map(find_stem, TRADE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,12 +235,18 @@ class Draft:
         edits = fix_stranded_words(self.words, edits, fixed)
         edits = unite_references(self.words, keep_second_things(self.words, edits)) if grounded else edits
         edits = use_pronouns(self.words, edits, self.pronouns)
-        gender_known = not grounded or bool(self.pronouns) or self.dialogue.says_any(_TELLING_STEMS)
-        gender_known = gender_known or not _TELLING.isdisjoint(self.words)
-        if not gender_known:
+        brought = {form for edit in edits for form in edit.phrase if form in GENERAL_PRONOUNS}
+        told = {telling for telling in _TELLING if self._tells(telling)} if brought else set()
+        unsure = grounded and not self.pronouns
+        gender_known = not unsure or bool(told)
+        if unsure and any(not brought.isdisjoint(telling) for telling in _TELLING if telling not in told):
             edits = correct_gender(self.words, edits)
         of_trade = self.dialogue.says_any(_TRADE_STEMS)
         return fix_agreement(self.words, edits, fixed, gender_known, self.names, of_trade)
+
+    def _tells(self, telling: frozenset[str]) -> bool:
+        """Return whether the dialogue, or the question, has any of the words that tell a sex."""
+        return self.dialogue.says_any(_TELLING[telling]) or not telling.isdisjoint(self.words)
 
     def _locate(self, copied: CopiedWords) -> Copied | None:
         """Return where in the dialogue copied words are; None where only what is read has them together."""

@@ -161,6 +161,10 @@ NAMED = [
     ("When can I call [Elvi Shafak|her]?", "when can i call them", "her as an object"),
     ("Who is [Elvi Shafak's|her] editor?", "who is their editor", "her as an owner"),
     ("Does [the king|he] write?", "does he write", "a noun that tells"),
+    ("Does [my dad|he] write?", "does he write", "another"),
+    ("Can [the president|he] resign?", "can they resign", "a role"),
+    ("Can I weigh [our cat|her]?", "can i weigh them", "an animal of unknown sex"),
+    ("Can [the painter Thomas Mann|he] draw?", "can he draw", "a certain name behind a role"),
 ]
 
 

@@ -34,6 +34,7 @@ GENDERS = [
     ("Who taught [Katalin Karikó|him]?", "who taught her", "as an object"),
     ("Where is [Katalin Karikó's|his] house?", "where is her house", "as an owner"),
     ("Where is [Thomas Mann's|her] house?", "where is his house", "Thomas is a man's"),
+    ("Who got [Thomas Mann|her] out of there?", "who got him out of there", "her is no subject"),
     ("What did [Katalin Karikó|they] do there?", "what did they do there", "they may stay"),
     ("What did [Peter Hahn|it] sell there?", "what did it sell there", "so may it"),
     ("What did [Robin Vance|he] do there?", "what did he do there", "Robin says nothing"),

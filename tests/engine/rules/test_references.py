@@ -1,8 +1,8 @@
 """One thing has one pronoun, two things never share it. A case is written as it is edited, ``[the band|they]``."""
 
 import pytest
-from tests.engine.rules.test_broken_english import read
 
+from engine.rules.test_broken_english import read
 from riseq.core.edits import apply
 from riseq.engine.rules.references import keep_second_things, unite_references
 from riseq.text.lexicon import is_plural

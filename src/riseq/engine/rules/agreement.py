@@ -27,6 +27,8 @@ VERB_OF_ONE = re.compile(r"(?!always$|sometimes$|perhaps$)(\w{2,}?)(ies|(?<=[cs]
 Pronouns = Sequence[tuple[Sequence[str], str]]
 """The words of each name, and its pronoun: he, she, they or it."""
 
+_LEADERS = frozenset({"the", "my", "our", "your"})
+"""What the role of somebody, or an animal, is named after: "the president", "our cat"."""
 _VOWELS = frozenset("aeiou")
 # The sound decides, not the letter: a university, a one-time star, a European; an hour, an heir, an uninvited guest.
 _SOUNDS_VOWEL = ("hour", "honest", "honor", "honour", "heir", "unin", "unim", "unid", "utt")
@@ -112,7 +114,9 @@ def use_pronouns(words: Sequence[str], edits: Sequence[Edit], pronouns: Pronouns
         asked = [lexicon.PERSONAL_PRONOUNS[pronoun] for name, pronoun in pronouns if gone and gone <= set(name)]
         found = [index for index, form in enumerate(phrase) if form in lexicon.PERSONAL_FORMS]
         if asked and found:
-            role = _find_role(words, edits, run, phrase[found[0] + 1 :])
+            role, form = _find_role(words, edits, run, phrase[found[0] + 1 :]), phrase[found[0]]
+            if role == 0 and form not in lexicon.PERSONAL_PRONOUNS:
+                role = 2 if form in ("his", "their", "its") else 1
             changed[run.start] = Edit(Op.SUBSTITUTE, (*phrase[: found[0]], asked[0][role], *phrase[found[0] + 1 :]))
     return changed
 
@@ -154,7 +158,8 @@ def fix_agreement(
     - "[Ira Hayes] he's name": an owner that became a pronoun takes its "'s" along: "his name".
     - "opposed to [Ira Hayes] he": after a preposition the pronoun is an object: "him".
     - "[the band] Was they": a form of be, have or do agrees with the pronoun beside it: "Were they".
-    - "[a data engineer] he", "[Charlie] he", "[Elif Shafak] he": someone of whom nothing else is known is "they".
+    - "[a data engineer] he", "[Charlie] he", "[Elif Shafak] he", "[the president] he": someone of whom nothing else is
+      known is "they".
     - "an [Italian] restaurant": the article goes by the word it now stands before: "a restaurant".
     - "like in [Nairobi] in July", "the [Wall] it": of two words alike that an edit brought together one goes, and so
       does an article before a pronoun.
@@ -200,7 +205,10 @@ def _stay_general(sentence: _Sentence, gender_known: bool, names: Sequence[bool]
         role = first in ("a", "an") and lexicon.SEXED_NOUNS.isdisjoint(gone) and len(noun) > 1 and is_word(noun)
         sure = first in lexicon.CERTAIN_NAMES and not of_trade
         named = first in lexicon.UNISEX_NAMES or (any(names[run]) and names[run.start])
-        unsure = not gender_known and named and not sure and lexicon.SEXED_NOUNS.isdisjoint((first, *gone))
+        role_of_one = first in _LEADERS and lexicon.CERTAIN_NAMES.keys().isdisjoint(gone)
+        unsure = (
+            not gender_known and (named or role_of_one) and not sure and lexicon.SEXED_NOUNS.isdisjoint((first, *gone))
+        )
         if phrase[-1:] == ("her",) and _find_role(sentence.words, sentence.edits, run, ()) == 1:
             general = lexicon.THEY.object
         if general is not None and (role or unsure):
