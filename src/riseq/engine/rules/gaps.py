@@ -5,11 +5,12 @@ pass. A gap that fails any of them is closed again: the question's own words are
 """
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from riseq.text.lexicon import (
     APOSTROPHES,
+    ARTICLES,
     AUXILIARIES,
     ENDS,
     PREPOSITIONS,
@@ -101,6 +102,8 @@ def strands_phrase(gap: Gap) -> bool:
     if not gap.joined or len(gap.new) != 1 or gap.new[0] not in _PRONOUNS:
         return False
     does = gap.before in _HELPING_VERBS and gap.first[-2] != "to" and gap.after in PREPOSITIONS
+    if gap.before in PREPOSITIONS and gap.after in _RELATIVES:  # "cook with them that are left", but "a map of it that"
+        return is_content(gap.first[-2]) and ARTICLES.isdisjoint(gap.first[-4:-1])
     return does or (gap.after == "of" and gap.before in AUXILIARIES | SUBORDINATORS)
 
 
@@ -127,9 +130,20 @@ def misplaces_there(gap: Gap) -> bool:
 
 
 def loses_goal(gap: Gap) -> bool:
-    """Return whether "get" loses what it gets to: "How did the piece get [to Montreal]?"."""
-    goal = not gap.new and gap.gone[0] in ("to", "into", "in")
-    return goal and gap.before == "get" and gap.after in ENDS | PREPOSITIONS
+    """Return whether "get" loses what it gets to: "How did the piece get [to Rome]?", "get from Rome [to Pisa]?"."""
+    if gap.new or gap.gone[0] not in ("to", "into", "in") or gap.after not in ENDS | PREPOSITIONS:
+        return False
+    from_place = gap.gone[0] == "to" and ("get", "from") in pairwise(gap.first)
+    return gap.before == "get" or from_place
+
+
+def lacks_article(gap: Gap) -> bool:
+    """Return whether nothing tells which one it is: "replace it with fresh [yeast: one]"."""
+    if gap.new != ("one",) or not is_content(gap.gone[0]) or not is_content(gap.before) or is_number(gap.before):
+        return False
+    group = takewhile(is_content, reversed(gap.first))
+    leader = gap.first[-1 - sum(1 for _ in group)]
+    return leader in PREPOSITIONS
 
 
 CHECKS: tuple[Callable[[Gap], object], ...] = (
@@ -144,6 +158,7 @@ CHECKS: tuple[Callable[[Gap], object], ...] = (
     asks_for_one,
     misplaces_there,
     loses_goal,
+    lacks_article,
 )
 
 
