@@ -183,3 +183,10 @@ def test_a_firm_with_a_persons_name_is_they() -> None:
     names = test_broken_english.find_names(words, "Peter Hahn")
     made = fix_agreement(words, edits, gender_known=False, names=names, of_trade=True)
     assert test_broken_english.show(words, made) == "do they deliver"
+
+
+def test_a_subject_of_a_clause_is_no_object() -> None:
+    words, edits = test_broken_english.read("Did he know what [the prints|them] were worth?")
+    assert test_broken_english.show(words, fix_agreement(words, edits)) == "did he know what they were worth"
+    words, edits = test_broken_english.read("Did he know the price of [the prints|them] was high?")
+    assert test_broken_english.show(words, fix_agreement(words, edits)) == "did he know the price of them was high"

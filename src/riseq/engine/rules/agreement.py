@@ -20,6 +20,7 @@ _WRONG_VERBS = {"they": _TO_PLURAL, **dict.fromkeys(("he", "she", "it"), _TO_SIN
 """By subject: what each verb that does not agree with it should be, without and before "'t"."""
 _BEFORE_VERB = lexicon.QUESTION_WORDS - {"whose"}
 """The question words that stand right before a verb."""
+_SUBJECT_FORMS = {"them": "they", "him": "he"}
 
 VERB_OF_ONE = re.compile(r"(?!always$|sometimes$|perhaps$)(\w{2,}?)(ies|(?<=[cs]h|ss|zz)es|(?<=[xo])es|(?<![sui])s)")
 """A verb after he, she or it: says, tries, watches."""
@@ -178,6 +179,8 @@ def fix_agreement(
             _drop_double(sentence)
         if sentence.brings_any(lexicon.OBJECT_FORMS):
             _take_object_form(sentence)
+        if sentence.brings_any(_SUBJECT_FORMS):
+            _take_subject_form(sentence)
         if sentence.brings_any(_WRONG_VERBS):
             _agree(sentence)
         if "a" in made or "an" in made:
@@ -267,6 +270,15 @@ def _take_object_form(sentence: _Sentence) -> None:
         objected = request or before.form in lexicon.OBJECT_PREPOSITIONS
         if token.form in lexicon.OBJECT_FORMS and token.new and objected:
             sentence.rewrite(token, lexicon.OBJECT_FORMS[token.form])
+
+
+def _take_subject_form(sentence: _Sentence) -> None:
+    """Write "them" and "him" as subjects between what begins a clause and its verb: "what [the prints: them] were"."""
+    tokens = sentence.tokens
+    for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        clause = before.form in lexicon.SUBORDINATORS | _BEFORE_VERB and after.form in lexicon.AUXILIARIES
+        if token.form in _SUBJECT_FORMS and token.new and clause:
+            sentence.rewrite(token, _SUBJECT_FORMS[token.form])
 
 
 def _agree(sentence: _Sentence) -> None:
