@@ -31,6 +31,11 @@ def test_a_plural_is_its_singular() -> None:
         "make makes making made",
         "plan planned",
         "1990 1990s",
+        "write writes wrote written writing",
+        "freeze froze frozen",
+        "shelf shelves",
+        "crisis crises",
+        "movie movies",
     ],
 )
 def test_forms_of_a_word_have_one_stem(forms: str) -> None:

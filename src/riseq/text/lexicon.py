@@ -103,6 +103,7 @@ elsewhere ("It", the film), and lose the capital they had when they no longer co
 BEFORE_NAMES = DETERMINERS | PREPOSITIONS | CONJUNCTIONS | AUXILIARIES | _LISTS["before_names"]
 """Those that stand before names and are not of them: "In Paris", "My Toyota", "Can Germany"."""
 _IRREGULAR = dict(pair.split(":") for pair in _LISTS["irregular"])
+_STEMS = _IRREGULAR | dict(pair.split(":") for pair in _LISTS["irregular_nouns"])
 NUMBERS = _LISTS["numbers"]
 NAMED_KINDS = _LISTS["named_kinds"]
 """Nouns that stand before the name of what they are: "the album Vespertine"."""
@@ -147,7 +148,7 @@ def find_stem(form: str) -> str:
 
     It need be no word, and goes by letters alone: news and new are one.
     """
-    form = _IRREGULAR.get(form, form)
+    form = _STEMS.get(form, form)
     if found := _VERB_FORM.fullmatch(form):
         form = _DOUBLED.sub(r"\1", found[1])  # planned, running; but pulled, pressing, buzzed
     elif found := _PLURAL.fullmatch(form):
