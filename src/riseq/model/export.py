@@ -121,7 +121,8 @@ def _write_differences(work: Path, base: Path, name: str, changes: Sequence[Chan
 
     graphs = [base / one for one in (LAYOUT.encoder, LAYOUT.phraser)]
     for graph in graphs:
-        shared = [one.raw_data for one in onnx.load(work / graph.name).graph.initializer]
+        tensors = onnx.load(work / graph.name).graph.initializer
+        shared = [onnx.numpy_helper.to_array(one).tobytes() for one in tensors]
         write_delta(work / graph.name, name, graphs, shared, changes)
 
 

@@ -136,7 +136,7 @@ def _change(wanted: NDArray[np.float32], tensors: list[Any]) -> list[Change]:
         difference = find_factors(exact / scales - base)
         made = quantise(exact) if difference is None else merge(base, scales, difference)
     for k, array in zip(numbers, made, strict=True):
-        tensors[k].raw_data = array.tobytes()
+        _fill(tensors[k], array)
     return [Change([sources[k] for k in numbers], [one.tobytes() for one in made], difference)] if difference else []
 
 
@@ -145,7 +145,14 @@ def _coarsen(wanted: NDArray[np.float32], tensors: list[Any]) -> None:
     if wanted.ndim == 2 and wanted.size >= LARGE and tensors and tensors[0].name.endswith("_quantized"):
         made = quantise(wanted.T.astype(np.float64), OF_HEADS)
         scale = next(one for one in tensors if one.name.endswith("_scale"))
-        tensors[0].raw_data, scale.raw_data = (one.tobytes() for one in made)
+        _fill(tensors[0], made[0])
+        _fill(scale, made[1])
+
+
+def _fill(tensor: Any, array: NDArray[Any]) -> None:
+    """Give ``tensor`` the values of ``array``, in the one place of the two that it may have them in."""
+    tensor.ClearField("float_data")
+    tensor.raw_data = array.tobytes()
 
 
 def _pair(new: WeightGraph, old: WeightGraph, weight: str, origin: str, older: Path) -> list[tuple[str, str]]:
