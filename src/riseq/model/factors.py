@@ -17,7 +17,7 @@ LARGEST = 127
 NOISE = 0.5
 """How far a matrix's numbers are off, in its columns' scales, for its factors' rounding; int8 alone is off by 0.29.
 
-On every fourth question of canard/dev.qa the first resolve that shipped had BLEU-4 53.03, written so with a noise of 0.1
+On every fourth question of canard/dev.qa the first resolve that shipped had BLEU-4 53.03; written with a noise of 0.1
 53.06, with 0.25 52.95, with 0.5 52.88, with 1 52.23; on all questions with 0.5 what it had before."""
 FINEST = 6.0
 """Numbers of a vector's difference are rounded to this part of their mean size."""
