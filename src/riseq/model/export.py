@@ -145,9 +145,12 @@ def _describe(checkpoint: Checkpoint, precision: str, work: Path) -> dict[str, A
 def _write_graphs(checkpoint: Checkpoint, work: Path, precision: str) -> None:
     # A copy: the checkpoint's own network stays as it was.
     network = copy.deepcopy(checkpoint.network).float().cpu().eval()
+    embeddings = network.encoder.embeddings
+    if precision != "float32":
+        embeddings.positions = ByteEmbedding(embeddings.positions)  # type: ignore[assignment]
     if precision == "int8":
         smooth_activations(network, checkpoint.pieces)
-        network.encoder.embeddings.pieces = ByteEmbedding(network.encoder.embeddings.pieces)  # type: ignore[assignment]
+        embeddings.pieces = ByteEmbedding(embeddings.pieces)  # type: ignore[assignment]
     _write_encoder(network, work / LAYOUT.encoder)
     _write_phraser(network, work / LAYOUT.phraser)
     if precision == "int8":
