@@ -9,7 +9,7 @@
 # What is done is skipped, and a run that was cut short goes on where it stopped. One that fails does not stop the others.
 #
 # SYSTEMS may change settings of a recipe, after a colon, with commas between: ablation-rise:copies=0,joint=false is called
-# ablation-rise.copies=0,joint=false-1 and so on. The rows that docs/experiments.md still lacks (samples=8 is what -DPS has;
+# ablation-rise.copies=0,joint=false-1 and so on. The single runs of docs/experiments.md (samples=8 is what -DPS has;
 # with PYTHON=echo the commands are printed into OUT/NAME/train.log and nothing is trained):
 #   JOBS=4 SYSTEMS="ablation-rise:copies=0 ablation-rise:joint=false ablation-rise:samples=8 ablation-rise:risk=baseline \
 #     ablation-rise:risk_passes=2 ablation-rise:risk_passes=2,risk=baseline" \

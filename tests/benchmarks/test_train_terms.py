@@ -18,7 +18,7 @@ from tiny_world import make_rows, write_rows, write_world
 
 SETS = ("canard/dev.qonly", "canard/test.qonly", "canard/test.qa", "cast19/test.qonly")
 VARIANTS = ("copies=0", "joint=false", "samples=8", "risk=baseline", "risk_passes=2", "risk_passes=2,risk=baseline")
-"""The settings of RISE that have no row on equal terms yet."""
+"""The settings of RISE that have a row of one seed on equal terms."""
 CHANGES = ("epochs=4", "scored_from=4", "decoder_layers=1", "batch=8", "device=cpu", "limit=8")
 
 
