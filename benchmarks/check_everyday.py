@@ -25,7 +25,7 @@ from riseq.text.words import find_stems, forms
 
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "everyday"
 DIALOGUES, SUITE = FOLDER / "dialogues.jsonl.gz", FOLDER / "suite.jsonl"
-MORE_DIALOGUES = FOLDER / "dialogues-2.jsonl.gz"
+MORE_DIALOGUES = FOLDER / "dialogues-2.jsonl.gz", FOLDER / "dialogues-3.jsonl.gz"
 
 UNCHANGED = ("topic-switch", "unrelated-name")
 """The phenomena in which a question stays as it is."""
