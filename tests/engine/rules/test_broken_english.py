@@ -90,6 +90,18 @@ UNDONE = [
     ("Is the tank [of the Vertuo] Next safe?", "is the tank of the vertuo next safe", "half of a name"),
     ("Is the tank [of the Vertuo] safe?", "is the tank safe", "all of it"),
     ("Why was [Johnny] B. Goode sued?", "why was johnny b . goode sued", "a name before an initial"),
+    ("Was [George] VI's daughter old?", "was george vi ' s daughter old", "a name before its number"),
+    (
+        "What if neither [the Air nor the Tab|they] fits?",
+        "what if neither the air nor the tab fits",
+        "what neither joins",
+    ),
+    (
+        "Can you say whether [the Air or the Tab|both] is small?",
+        "can you say whether the air or the tab is small",
+        "one of two",
+    ),
+    ("Do they know that [it was only rice|it]?", "do they know that it was only rice", "a clause has a verb"),
     ("[Can I mix bleach|What about] and ammonia?", "can i mix bleach and ammonia", "half of a pair that opens"),
     ("[What if Alex doesn|And]'t pay?", "what if alex doesn ' t pay", "half of a verb"),
     ("[How much is in 100|And] g of peas?", "how much is in 100 g of peas", "a number goes with its unit"),

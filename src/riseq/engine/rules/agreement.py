@@ -28,6 +28,8 @@ VERB_OF_ONE = re.compile(r"(?!always$|sometimes$|perhaps$)(\w{2,}?)(ies|(?<=[cs]
 Pronouns = Sequence[tuple[Sequence[str], str]]
 """The words of each name, and its pronoun: he, she, they or it."""
 
+_BEFORE_ACTING = frozenset({"also", "always", "ever", "never", "often", "really", "sometimes", "still"})
+"""Adverbs between a subject and its verb, beside those in -ly."""
 _LEADERS = frozenset({"the", "my", "our", "your"})
 """What the role of somebody, or an animal, is named after: "the president", "our cat"."""
 _VOWELS = frozenset("aeiou")
@@ -313,8 +315,10 @@ def _find_verb_after(tokens: Sequence[_Token], index: int) -> tuple[_Token, str]
     """Return the verb after its subject that does not agree with it ("if they was"), and what it should be."""
     pronoun, verb = tokens[index].form, _form_at(tokens, index + 1)
     asked = index > 0 and tokens[index - 1].form in lexicon.AUXILIARIES
-    if pronoun == "they" and not asked and lexicon.is_content(verb) and (found := VERB_OF_ONE.fullmatch(verb)):
-        return tokens[index + 1], found[1] + "y" * (found[2] == "ies")
+    acts = index + 1 + (verb in _BEFORE_ACTING or verb.endswith("ly"))  # "how long they usually sing"
+    act = _form_at(tokens, acts)
+    if pronoun == "they" and not asked and lexicon.is_content(act) and (found := VERB_OF_ONE.fullmatch(act)):
+        return tokens[acts], found[1] + "y" * (found[2] == "ies")
     negated = _WRONG_VERBS[pronoun][1]
     if pronoun != "it" and not asked and verb in negated and _form_at(tokens, index + 2) in lexicon.APOSTROPHES:
         return tokens[index + 1], negated[verb]

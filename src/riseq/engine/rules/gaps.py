@@ -29,6 +29,8 @@ _OBJECTS = frozenset({"him", "them"})
 _SINGULAR = frozenset({"he", "she", "it", "him", "her", "one", "that"})
 _SUBJECTS = frozenset({"he", "she", "it", "they"})
 _RELATIVES = frozenset({"that", "which", "who", "whose"})
+_ROMAN_DIGITS = frozenset("ivx")
+_PAIRING = frozenset({"neither", "either", "both"})
 _NO_PLACES = frozenset({"about", "against", "by", "for", "of", "than", "with", "without"})
 """Prepositions that no "there" follows."""
 _ASKING = frozenset({"", "why", "when", "where", "how"})
@@ -65,10 +67,14 @@ class Gap(NamedTuple):
 
 
 def splits_name(gap: Gap) -> bool:
-    """Return whether half of a name stays: "the tank [of the Nespresso Vertuo] Next", "Why was [Johnny] B. Goode"."""
+    """Return whether half of a name stays: "the tank [of the Nespresso Vertuo] Next", "Why was [Johnny] B. Goode".
+
+    Or its number alone: "Was [George] VI's daughter".
+    """
     initial = len(gap.after) == 1 and gap.after.isalpha() and gap.rest[1:2] == ["."]
+    number = gap.named[1] and set(gap.after) <= _ROMAN_DIGITS
     of_it = gap.gone[0] in PREPOSITIONS and gap.named[1] and is_content(gap.after)
-    return not gap.new and gap.joined and gap.named[0] and (initial or of_it)
+    return not gap.new and gap.joined and gap.named[0] and (initial or number or of_it)
 
 
 def splits_pair(gap: Gap) -> bool:
@@ -82,14 +88,14 @@ def splits_number(gap: Gap) -> bool:
 
 
 def lacks_verb(gap: Gap) -> bool:
-    """Return whether a clause loses its verb: "how old the beech [in our garden is]?", "that [he had won: him]?"."""
+    """Return whether a clause loses its verb: "how old the beech [in our garden is]?", "that [he had won: it]?"."""
     if gap.after not in ENDS:
         return False
     whole = not (QUESTION_WORDS | SUBORDINATORS | _RELATIVES).isdisjoint(gap.gone)
     if not gap.new:
         return gap.gone[-1] in _MAIN_VERBS and len(gap.gone) > 1 and not whole
     clause = gap.before == "that" and not AUXILIARIES.isdisjoint(gap.gone)
-    return len(gap.new) == 1 and gap.new[0] in _OBJECTS and clause
+    return len(gap.new) == 1 and gap.new[0] in _OBJECTS | {"it", "that"} and clause
 
 
 def lacks_subject(gap: Gap) -> bool:
@@ -114,9 +120,16 @@ def counts_pronoun(gap: Gap) -> bool:
 
 
 def names_one_of_two(gap: Gap) -> bool:
-    """Return whether two are called one: "Is [a 50 or an 85 millimetre lens: one] better?"."""
+    """Return whether two that are weighed are one, or both: "Is [a 50 or an 85 millimetre lens: one] better?"."""
     joints = [left for left, word in pairwise(gap.gone) if word == "or"]
-    return len(gap.new) == 1 and gap.new[0] in _SINGULAR and any(left not in APOSTROPHES for left in joints)  # d'Or
+    return (
+        len(gap.new) == 1 and gap.new[0] in _SINGULAR | {"both"} and any(left not in APOSTROPHES for left in joints)
+    )  # d'Or
+
+
+def pairs_pronoun(gap: Gap) -> bool:
+    """Return whether one pronoun stands where two things are joined: "if neither [the Air nor the Tab fits: they]"."""
+    return gap.before in _PAIRING and gap.new[:1] != () and gap.new[0] in _PRONOUNS
 
 
 def asks_for_one(gap: Gap) -> bool:
@@ -155,6 +168,7 @@ CHECKS: tuple[Callable[[Gap], object], ...] = (
     strands_phrase,
     counts_pronoun,
     names_one_of_two,
+    pairs_pronoun,
     asks_for_one,
     misplaces_there,
     loses_goal,
