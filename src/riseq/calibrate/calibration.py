@@ -44,6 +44,8 @@ COST = 0.1
 MARGINS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 STAYS = 0.99
 """The share of complete questions that a resolver has to leave as they are."""
+NEEDED = (*(number / 10 for number in range(2, 10)), 0.95, 1.0)
+"""How likely a question must lack something before its first pass is taken; with 1 none is."""
 SURENESS = (0.0, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0)
 LATER = (0.0, 0.25, 0.5, 1.0)
 RIDGE = 3.0
@@ -170,34 +172,40 @@ def _choose_margin(runner: _Runner, start: Calibration) -> tuple[float, list[dic
     return next(row["margin"] for row in rows if row["bleu4"] >= best - COST), rows
 
 
+def _count_stays(runner: _Runner, name: str, calibration: Calibration) -> tuple[int, int]:
+    """Return how many complete questions of a set stay, and how many there are."""
+    drafts = runner.run(name, calibration, f"needed {calibration.needed:g}")
+    pairs = zip(drafts, runner.targets[name], strict=True)
+    stay = [draft.text == draft.question for draft, target in pairs if draft.question == target]
+    return sum(stay), len(stay)
+
+
 def _fit_needs(runner: _Runner, start: Calibration) -> tuple[Calibration, dict[str, Any]]:
     """Return the calibration that leaves a question alone which is likely complete, and what that does.
 
-    It is told from the others in which no word points back by what the first pass would edit, and ``STAYS`` of the
-    complete ones have to stay: of everyday ones where there are such, for a person's rewrite may still lack something.
+    It is told from the others in which no word points back by what the first pass would edit. The threshold is the
+    lowest of ``NEEDED`` with which ``STAYS`` of the complete questions stay after all passes and rules: those of sets
+    that have no others, everyday ones where there are such, for a person's rewrite may still lack something.
     """
     rows: list[_Row] = []
-    complete = dict.fromkeys(runner.sets, 0)
     for name, cases in runner.sets.items():
         for case, draft in zip(cases, runner.run(name, start, "complete", max_passes=1), strict=True):
             lacks = draft.question != case.gold[0]
-            complete[name] += not draft.points_back and not lacks
             if draft.steps and not draft.points_back:
                 features = list_features(draft.pass_features, draft.features._replace(unsaid=0.0))
                 rows.append(_Row(name, 0, find_fold(case.example), features, lacks))
     if len({row.outcome for row in rows}) < 2:
         return start, {}
-    needs, likely, outcomes = _fit(rows)
-    judged = runner.everyday or list(runner.sets)
-    edited = np.array([row.set in judged and not row.outcome for row in rows])
-    allowed = int((1 - STAYS) * sum(complete[name] for name in judged))
-    surest = np.sort(likely[edited])[::-1]
-    needed = float(np.nextafter(surest[allowed], 1.0)) if allowed < len(surest) else 0.0
-    stays = {
-        name: 1 - float(((likely >= needed) & (outcomes == 0))[[row.set == name for row in rows]].sum()) / count
-        for name, count in complete.items()
-        if count
-    }
+    needs, _, _ = _fit(rows)
+    asked = {name: [case.example.question for case in cases] for name, cases in runner.sets.items()}
+    complete = [name for name in asked if asked[name] == runner.targets[name]]
+    judged = [name for name in complete if name in runner.everyday] or complete or list(runner.sets)
+    for needed in NEEDED:
+        fitted = replace(start, needs=needs, needed=needed)
+        stay = {name: _count_stays(runner, name, fitted) for name in judged}
+        if sum(stayed for stayed, _ in stay.values()) >= STAYS * sum(count for _, count in stay.values()):
+            break
+    stays = {name: stayed / count for name, (stayed, count) in stay.items() if count}
     return replace(start, needs=needs, needed=needed), {"needed": needed, "unchanged": stays}
 
 
