@@ -9,6 +9,7 @@ import pytest
 
 from riseq.cli import main, take_evenly
 from riseq.hub import find_examples
+from riseq.model.factors import NOISE
 from riseq.types import Example
 from tiny_model import make_checkpoint, make_examples, save_tiny
 
@@ -48,6 +49,21 @@ def test_an_export_that_says_something_else_fails(
     out = tmp_path / "out"
     assert main(["export", str(checkpoint), str(out), "-p", "float32", "--data", str(data)]) == 1
     assert f"further from the checkpoint than asked; {out} should not be used" in capsys.readouterr().err
+
+
+def test_the_noise_of_differences_is_an_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from riseq.model import export as module
+
+    asked = list[object]()
+
+    def export(*options: object) -> dict[str, int]:
+        asked.append(options)
+        return {}
+
+    monkeypatch.setattr(module, "export", export)
+    assert main(["export", "above", "out", "--like", "default", "--no-check"]) == 0
+    assert main(["export", "above", "out", "--like", "default", "--noise", "1.6", "--no-check"]) == 0
+    assert asked == [(Path("above"), Path("out"), "int8", "default", noise) for noise in (NOISE, 1.6)]
 
 
 def test_a_missing_file_of_questions_is_told_before_the_work(

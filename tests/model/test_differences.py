@@ -96,6 +96,19 @@ def test_the_graph_has_no_more_nodes_than_the_base_and_no_numbers_twice(base: Pa
         assert not [one.name for one in now.initializer if one.raw_data and one.float_data]
 
 
+def test_more_noise_takes_fewer_bytes(base: Path, learnt: Path, tmp_path: Path) -> None:
+    checkpoint, begun = learn_above(base), Path(shutil.copytree(base, tmp_path / "begun"))
+    for noise in (0.2, 2.0):
+        export_checkpoint(checkpoint, tmp_path / f"{noise}", "", "int8", begun, noise)
+    made = (tmp_path / "0.2", learnt, tmp_path / "2.0")
+    sizes = [sum(add_delta(one / name).stat().st_size for name in GRAPHS) for one in made]
+    assert sizes == sorted(set(sizes), reverse=True), "what is asked for by default lies between them"
+    up = "encoder.layers.0.up.weight"
+    was = merge_differences(checkpoint.network).state_dict()[up]
+    wrong = [float((load_trained(one).network.state_dict()[up] - was).norm()) for one in made]
+    assert wrong == sorted(set(wrong))
+
+
 def test_saved_elsewhere_it_stands_alone(learnt: Path, tmp_path: Path) -> None:
     examples = make_examples(20)
     engine = Simplifier.load(learnt)

@@ -34,7 +34,7 @@ def recipe(tmp_path: Path) -> Path:
             "recipe": "one.yaml",
             "set": {"start": "{first}", "teachers": ["{first}"], "distill": 0.5, "seed": 3},
         },
-        "shipped": {"export": "{pupil}", "precision": "float32", "calibrate": [data], "score": [data]},
+        "shipped": {"export": "{pupil}", "precision": "float32", "noise": 1.0, "calibrate": [data], "score": [data]},
     }
     path = tmp_path / "ship.yaml"
     path.write_text(yaml.safe_dump({"stages": ship}, sort_keys=False), encoding="utf-8")

@@ -14,6 +14,9 @@ def export(
     output: Annotated[Path, argument("OUT", "The folder to write.")],
     precision: Annotated[str, option("--precision -p KIND", "int8 (fast), int4 (smaller) or float32.")] = "int8",
     like: Annotated[str | None, option("--like MODEL", "Take over the bytes of layers that are as in MODEL.")] = None,
+    noise: Annotated[
+        float, option("--noise N", "How far int8 numbers of what differs from MODEL may be off.", min=0.01)
+    ] = 0.5,
     data: Annotated[Path | None, option("--data -d FILE", "Check on this set (default the examples).")] = None,
     limit: Annotated[int, option("--limit N", "Check on N questions, spread evenly over the set.", min=1)] = 1_000,
     check: Annotated[bool, option("--check/--no-check", "Whether to compare it with CHECKPOINT.")] = True,
@@ -25,10 +28,14 @@ def export(
     questions go through the checkpoint and through OUT: in float32 all texts
     must be the same, in int8 97 of 100, in int4 90; else the exit code is 1.
 
+    A model that was learnt above MODEL (low_rank, keep_layers) is written as what
+    differs from it: the larger --noise, the fewer bytes.
+
     \b
     [bold]Examples[/]
       riseq export runs/small/best models/small
       riseq export runs/small/best models/small --data canard/dev.qonly
+      riseq export runs/fast/best models/fast --like default --noise 1
       riseq export runs/small/best models/small-float32 --precision float32
     """
     with needs_extra("train", "export"):
@@ -36,7 +43,7 @@ def export(
 
     # Read before the work begins, for a mistake should not wait for its end.
     examples = take_evenly(load_set_or_examples(data), limit) if check else []
-    sizes = write(checkpoint, output, precision, like)
+    sizes = write(checkpoint, output, precision, like, noise)
     notify(f"wrote {sum(sizes.values()) / 1e6:,.1f} MB to {output}")
     if not check:
         return

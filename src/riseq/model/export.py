@@ -24,6 +24,7 @@ from riseq.hub import find_model
 from riseq.model.card import read_metadata, write_export_card
 from riseq.model.checkpoint import Checkpoint, load_trained
 from riseq.model.differences import Change, write_delta
+from riseq.model.factors import NOISE
 from riseq.model.folder import (
     FORMAT,
     LAYOUT,
@@ -51,11 +52,16 @@ LARGEST_FILE = 95_000_000
 
 
 def export(
-    source: str | Path, folder: str | Path, precision: str = "int8", like: str | Path | None = None
+    source: str | Path,
+    folder: str | Path,
+    precision: str = "int8",
+    like: str | Path | None = None,
+    noise: float = NOISE,
 ) -> dict[str, int]:
     """Write the model in ``source`` as an exported one to ``folder``; return the size of each file in bytes.
 
-    ``like`` is an exported model whose bytes are taken over for every layer that is still as it is there.
+    ``like`` is an exported model whose bytes are taken over for every layer that is still as it is there; of a
+    model learnt above that one, differences are written, whose numbers may be off by ``noise`` for fewer bytes.
     """
     source, folder = Path(source), Path(folder)
     if precision not in PRECISIONS:
@@ -68,7 +74,7 @@ def export(
     _check_exportable(checkpoint)
     text = card.read_text(encoding="utf-8") if card.is_file() else ""
     read_metadata(text, card)  # a mistake in it should not wait for the graphs
-    return export_checkpoint(checkpoint, folder, text, precision, like)
+    return export_checkpoint(checkpoint, folder, text, precision, like, noise)
 
 
 def _check_exportable(checkpoint: Checkpoint) -> None:
@@ -80,12 +86,17 @@ def _check_exportable(checkpoint: Checkpoint) -> None:
 
 
 def export_checkpoint(
-    checkpoint: Checkpoint, folder: Path, card: str, precision: str, like: str | Path | None = None
+    checkpoint: Checkpoint,
+    folder: Path,
+    card: str,
+    precision: str,
+    like: str | Path | None = None,
+    noise: float = NOISE,
 ) -> dict[str, int]:
     """Write ``checkpoint``, whose card is ``card``, and return the size of each file in bytes.
 
     It is written whole: ``folder`` appears, or replaces an older one, only once all of it is on disk. A network that
-    was learnt above ``like`` is written as what differs (``riseq.model.differences``).
+    was learnt above ``like`` is written as what differs (``riseq.model.differences``), but for ``noise``.
     """
     if like is not None and (found := load_exported(find_model(like)).precision) != precision:
         raise InputError(f"{like}: its precision is {found}, not {precision}; expected a model of the same precision")
@@ -96,7 +107,7 @@ def export_checkpoint(
             _write_graphs(checkpoint, work, precision)
         changes = list[Change]()
         if like is not None and above:
-            changes = build_above(checkpoint.network, work, find_model(like))
+            changes = build_above(checkpoint.network, work, find_model(like), noise)
         elif like is not None:
             keep_bytes(checkpoint.network, work, find_model(like))
         write_vocabularies(work, checkpoint.phrases, checkpoint.pieces, checkpoint.templates)

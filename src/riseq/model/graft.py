@@ -17,7 +17,7 @@ from torch import Tensor
 
 from riseq.model.checkpoint import WeightGraph, load_trained
 from riseq.model.differences import Change
-from riseq.model.factors import find_factors, find_shift, merge, move, quantise
+from riseq.model.factors import NOISE, find_factors, find_shift, merge, move, quantise
 from riseq.model.folder import LAYOUT
 from riseq.model.network import RiseNetwork
 from riseq.types import InputError
@@ -73,10 +73,11 @@ def part_of(name: str) -> str:
     return ".".join(words[: depth.get(words[0], 1)])
 
 
-def build_above(network: RiseNetwork, folder: Path, older: Path) -> list[Change]:
+def build_above(network: RiseNetwork, folder: Path, older: Path, noise: float = NOISE) -> list[Change]:
     """Give the graphs in ``folder`` what ``older`` has, weight by weight, and what differs; return the latter.
 
     The network may have fewer layers than ``older``: each is taken for what became of the one that is nearest to it.
+    ``noise`` is how far numbers of matrices may be off (``riseq.model.factors``).
     """
     import onnx
 
@@ -92,12 +93,12 @@ def build_above(network: RiseNetwork, folder: Path, older: Path) -> list[Change]
                 _coarsen(wanted, [mine_by_name[one] for one in new.find_sources(weight)])
                 continue
             pairs = _pair(new, old, weight, origin, older)
-            if all(mine_by_name[to].raw_data == theirs_by_name[source].raw_data for to, source in pairs):
+            if all(_bytes(mine_by_name[to]) == _bytes(theirs_by_name[source]) for to, source in pairs):
                 continue  # tables too, whose rounded numbers alone are in the older graph
             for to, source in pairs:
                 _take(mine_by_name[to], theirs_by_name[source], older)
             if not torch.equal(tensor.float().cpu(), before[origin].float()):
-                changes += _change(wanted, [mine_by_name[to] for to, _ in pairs])
+                changes += _change(wanted, [mine_by_name[to] for to, _ in pairs], noise)
         onnx.save_model(mine, folder / name)
     return changes
 
@@ -118,7 +119,7 @@ def _is_top(name: str, stack: str) -> bool:
     return name.startswith(stack) and name.removeprefix(stack).partition(".")[2] == "up.weight"
 
 
-def _change(wanted: NDArray[np.float32], tensors: list[Any]) -> list[Change]:
+def _change(wanted: NDArray[np.float32], tensors: list[Any], noise: float) -> list[Change]:
     """Give ``tensors``, which are as in the older network, what is ``wanted``; return the difference, if it is one."""
     from onnx import numpy_helper
 
@@ -137,7 +138,7 @@ def _change(wanted: NDArray[np.float32], tensors: list[Any]) -> list[Change]:
         base, scales = (arrays[k] for k in numbers)
         divided = [one for one, tensor in zip(arrays, tensors, strict=True) if tensor.name.endswith(".inverse_D")]
         exact = wanted.T.astype(np.float64) / (divided[0][:, None] if divided else 1.0)
-        difference = find_factors(exact / scales - base)
+        difference = find_factors(exact / scales - base, noise)
         made = quantise(exact) if difference is None else merge(base, scales, difference)
     for k, array in zip(numbers, made, strict=True):
         _fill(tensors[k], array)
@@ -151,6 +152,14 @@ def _coarsen(wanted: NDArray[np.float32], tensors: list[Any]) -> None:
         scale = next(one for one in tensors if one.name.endswith("_scale"))
         _fill(tensors[0], made[0])
         _fill(scale, made[1])
+
+
+def _bytes(tensor: Any) -> bytes:
+    """Return a tensor's numbers, in whichever of the two places it has them."""
+    from onnx import numpy_helper
+
+    numbers: bytes = numpy_helper.to_array(tensor).tobytes()
+    return numbers
 
 
 def _fill(tensor: Any, array: NDArray[Any]) -> None:

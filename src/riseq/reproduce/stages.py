@@ -19,7 +19,7 @@ from riseq.model.folder import read_json
 from riseq.types import InputError
 
 DONE = "stage.json"
-KEYS = {"train": {"recipe", "set"}, "export": {"export", "precision", "like", "calibrate", "score"}}
+KEYS = {"train": {"recipe", "set"}, "export": {"export", "precision", "like", "noise", "calibrate", "score"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,8 @@ def _export(values: Mapping[str, Any], recipes: Path, folder: Path, changes: Seq
     from riseq.metrics.scores import score
     from riseq.model.folder import load_exported
 
-    sizes = export(values["export"], folder, values.get("precision", "int8"), values.get("like"))
+    asked = {name: values[name] for name in ("precision", "like", "noise") if name in values}
+    sizes = export(values["export"], folder, **asked)
     if names := values.get("calibrate"):
         sets = {name: load_cases(name) for name in names}
         fitted = calibrate(load_engine(folder, calibrated=False), sets, load_exported(folder).config["checksums"])
