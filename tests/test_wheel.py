@@ -17,6 +17,7 @@ from riseq import Resolver, Simplifier
 from riseq.hub import find_default_model
 print(find_default_model())
 print(Simplifier.load()("Where do red pandas live?", ["What do red pandas eat?"]).text)
+print(Simplifier.load("fast")("Where do red pandas live?", ["What do red pandas eat?"]).text)
 print(Resolver.load()("Where do they live?", ["What do red pandas eat?"]).text)
 assert "torch" not in sys.modules
 """
@@ -45,9 +46,9 @@ def test_a_wheel_brings_the_model_and_runs_it_from_anywhere(root: Path, tmp_path
     done = subprocess.run(
         [sys.executable, "-I", "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True
     )
-    folder, text, back = done.stdout.strip().splitlines()
+    folder, text, smaller, back = done.stdout.strip().splitlines()
     assert Path(folder).is_relative_to(site)
-    assert text == "Where do they live?"
+    assert text == smaller == "Where do they live?"
     assert back == "Where do red pandas live?"
     # bench needs questions; those of the wheel are enough. Its new process finds riseq by PYTHONPATH.
     command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(site)!r})\n{BENCH}"]

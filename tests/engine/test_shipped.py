@@ -9,7 +9,10 @@ import pytest
 
 from riseq.data.dataset import load_dataset
 from riseq.engine.simplifier import Simplifier
-from riseq.hub import find_default_model
+from riseq.hub import find_default_model, find_fast_model
+from riseq.metrics.behaviour import judge, load_cases
+from riseq.model.differences import read_graph
+from riseq.model.folder import LAYOUT
 from riseq.text.words import forms
 
 MALALA = ["Who is Malala Yousafzai?", "A Pakistani activist for girls' education."]
@@ -25,6 +28,12 @@ def shipped() -> Simplifier:
     return Simplifier.load(threads=1)
 
 
+@pytest.fixture(scope="module")
+def fast() -> Simplifier:
+    return Simplifier.load("fast", threads=1)
+
+
+@pytest.mark.parametrize("model", ["shipped", "fast"])
 @pytest.mark.parametrize(
     ("question", "context", "expected"),
     [
@@ -34,8 +43,22 @@ def shipped() -> Simplifier:
         ("Who invented the telephone?", ["What is interest?", "A price of money."], "Who invented the telephone?"),
     ],
 )
-def test_the_plain_call(shipped: Simplifier, question: str, context: list[str], expected: str) -> None:
-    assert shipped(question, context).text == expected
+def test_the_plain_call(
+    request: pytest.FixtureRequest, model: str, question: str, context: list[str], expected: str
+) -> None:
+    simplifier: Simplifier = request.getfixturevalue(model)
+    assert simplifier(question, context).text == expected
+
+
+def test_the_fast_model_is_small_sure_of_itself_and_nearly_as_often_right(fast: Simplifier, root: Path) -> None:
+    graphs = [read_graph(find_fast_model() / name) for name in (LAYOUT.encoder, LAYOUT.phraser)]
+    assert sum(map(len, graphs)) <= 25e6
+    assert sum(path.stat().st_size for path in find_fast_model().iterdir()) <= 1e6, "beside default"
+    cases = load_cases(root / "data" / "everyday" / "suite.jsonl")
+    results = list(fast.batch([case.example for case in cases], grounded=True))
+    verdicts = [judge(case, result.text) for case, result in zip(cases, results, strict=True)]
+    assert sum(verdict.right for verdict in verdicts) >= 0.9 * len(cases)
+    assert all(result.confidence is not None for result in results)
 
 
 def test_strength_goes_from_the_question_to_a_short_form(shipped: Simplifier) -> None:

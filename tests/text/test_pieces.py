@@ -132,7 +132,16 @@ def test_pieces_are_those_of_transformers_on_real_text(data_dir: Path, reference
 
 
 def test_riseq_has_the_vocabularies_of_both_families() -> None:
-    bert, mpnet = (Pieces.parse(content, Path("vocab.txt")) for content in read_known_vocabularies())
+    bert, mpnet, used = (Pieces.parse(content, Path("vocab.txt")) for content in read_known_vocabularies())
     assert (len(bert), bert.cls_id, bert.pad_id) == (30522, 101, 0)
     assert (len(mpnet), mpnet.cls_id, mpnet.sep_id, mpnet.pad_id, mpnet.unk_id) == (30527, 0, 2, 1, 104)
     assert [mpnet.vocabulary[piece] - place for piece, place in bert.vocabulary.items()] == [4] * len(bert)
+    dropped = [f"[unused{number}]" for number in range(994)]
+    assert set(mpnet.vocabulary) - set(used.vocabulary) == set(dropped)
+    assert sorted(used.vocabulary, key=used.vocabulary.__getitem__) == [
+        piece for piece in sorted(mpnet.vocabulary, key=mpnet.vocabulary.__getitem__) if piece not in dropped
+    ]
+    assert (used.cls_id, used.sep_id, used.pad_id, used.unk_id) == (0, 2, 1, 5)
+    text = "Is [unused1] a word, naïve Jørn? Or 東京 and [MASK]."
+    named = {place: piece for piece, place in used.vocabulary.items()}
+    assert [mpnet.vocabulary[named[place]] for place in used.encode_text(text)] == list(mpnet.encode_text(text))

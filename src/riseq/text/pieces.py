@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
@@ -155,9 +156,13 @@ def load_bert_pieces() -> Pieces:
 
 
 def read_known_vocabularies() -> Iterator[bytes]:
-    """Yield the vocabularies that models need not bring, as ``vocab.txt`` has them: BERT's and MPNet's uncased ones."""
+    """Yield the vocabularies that models need not bring, as ``vocab.txt`` has them.
+
+    They are BERT's and MPNet's uncased ones, and MPNet's without its 994 pieces that no text has ("[unused0]").
+    """
     yield (bert := _BERT.read_bytes())
-    yield b"<s>\n<pad>\n</s>\n<unk>\n" + bert + b"<mask>\n"
+    yield (mpnet := b"<s>\n<pad>\n</s>\n<unk>\n" + bert + b"<mask>\n")
+    yield re.sub(rb"^\[unused\d+\]\n", b"", mpnet, flags=re.MULTILINE)
 
 
 @lru_cache(maxsize=CACHED_WORDS)
