@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from riseq.core.edits import DELETE, KEEP, MARKER, Edit, Op, apply, substitute_run
-from riseq.engine.rules.kept_words import keep_rest, undo_losses
+from riseq.engine.rules.kept_words import keep_pronouns, keep_rest, undo_losses
 
 
 def replace_words(question: str, taken: str, phrase: str) -> tuple[list[str], list[Edit]]:
@@ -103,3 +103,20 @@ def test_a_deletion_is_a_loss_too_and_a_mark_is_none() -> None:
     assert undo_losses(words, [KEEP, KEEP, KEEP, DELETE, KEEP, KEEP, KEEP]) == [KEEP] * 7
     without_comma = [KEEP, KEEP, KEEP, KEEP, DELETE, KEEP, KEEP]
     assert undo_losses(words, without_comma) == without_comma
+
+
+NO_NOUNS = [
+    ("what if it doesn ' t ?", "it", "the glass is corroded", True, "a clause"),
+    ("how old is it ?", "it", "the film that is new", False, "a clause of a noun"),
+    ("what if it is ?", "it is", "the glass is", False, "the question's own verb"),
+    ("did he win ?", "he", "james may", False, "a name like a verb"),
+    ("can i glaze it again ?", "it", "the glaze on my mug", True, "the verb as its object"),
+    ("can i clean it again ?", "it", "the glaze on my mug", False, "another verb"),
+    ("is that so ?", "that", "what is asked", False, "that may be a clause"),
+]
+
+
+@pytest.mark.parametrize(("question", "taken", "phrase", "kept", "why"), NO_NOUNS, ids=[case[4] for case in NO_NOUNS])
+def test_a_pronoun_is_a_noun(question: str, taken: str, phrase: str, kept: bool, why: str) -> None:
+    words, edits = replace_words(question, taken, phrase)
+    assert (keep_pronouns(words, edits) != edits) == kept, why

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
-from riseq.engine.rules.times import complete_times
+from riseq.engine.rules.times import complete_times, keep_times
 from riseq.text.realise import Copied
 
 
@@ -49,3 +49,30 @@ def test_a_time_of_the_vocabulary() -> None:
     mended, known = complete_times([MARKER, "who", "then"], [KEEP, KEEP, Edit(Op.SUBSTITUTE, ("1905",))], {})
     assert mended[2].phrase == ("in", "1905")
     assert known == {}
+
+
+NIGHTS = [
+    (
+        "are there rooms for that night ?",
+        "that",
+        "the",
+        "in the eclipse",
+        "are there rooms for that night ?",
+        "no time",
+    ),
+    ("any hits that year ?", "that", "in 1981", "", "any hits in 1981 year ?", "a time"),
+    ("any hits in that song ?", "that", "the", "in the film", "any hits in the song in the film ?", "no span of time"),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "word", "new", "put_in", "wanted", "why"), NIGHTS, ids=[case[5] for case in NIGHTS]
+)
+def test_that_night_is_a_time(question: str, word: str, new: str, put_in: str, wanted: str, why: str) -> None:
+    words = [MARKER, *question.split()]
+    at = words.index(word)
+    edits = [KEEP] * len(words)
+    edits[at] = Edit(Op.SUBSTITUTE, tuple(new.split()))
+    if put_in:
+        edits[at + 1] = Edit(Op.INSERT, tuple(put_in.split()))
+    assert " ".join(apply(words, keep_times(words, edits))[1:]) == wanted, why

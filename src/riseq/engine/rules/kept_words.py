@@ -33,6 +33,7 @@ _ABOUT = (("what", "about"), ("how", "about"))
 _CONNECTIVES = frozenset({"and", "or", "so"})
 _LED = PREPOSITIONS | {"near"}
 _PARTICLES = frozenset({"apart", "away", "back", "down", "off", "out", "over", "through", "together", "up"})
+_FINITE = frozenset({"is", "are", "was", "were", "has", "had", "does", "did"})
 _ASKED = QUESTION_WORDS | _PARTICLES | {"then", "there"}
 """Small words that a question needs: "Who put [it down: the Boxer Rebellion]?"."""
 
@@ -76,6 +77,30 @@ def undo_losses(words: Sequence[str], edits: Sequence[Edit]) -> list[Edit]:
         if _loses(words, run, phrase):
             chosen[run] = [KEEP] * (run.stop - run.start)
     return chosen
+
+
+def keep_pronouns(words: Sequence[str], edits: Sequence[Edit]) -> list[Edit]:
+    """Return the edits of ``words`` without what cannot stand where a pronoun does.
+
+    That is a clause ("What if [it: the glass is corroded] doesn't?"), and for the object of a verb a noun that is that
+    verb: "glaze [it: the glaze]".
+    """
+    chosen = list(edits)
+    for run in find_runs([edit.op for edit in edits], (Op.SUBSTITUTE,)):
+        phrase, before = edits[run.start].phrase, words[run.start - 1]
+        if words[run.start] not in PERSONAL_FORMS or not phrase:
+            continue
+        is_clause = AUXILIARIES.isdisjoint(words[run]) and _has_verb(phrase)
+        own = run.start > 1 and is_content(before) and find_stem(before) in map(find_stem, phrase)
+        if run.stop == run.start + 1 and (is_clause or own):
+            chosen[run] = [KEEP]
+    return chosen
+
+
+def _has_verb(phrase: Sequence[str]) -> bool:
+    """Return whether a phrase has a verb of its own, and not one of a clause that belongs to its noun."""
+    first = next((at for at, word in enumerate(phrase) if word in _FINITE), 0)
+    return first > 0 and (QUESTION_WORDS | {"that"}).isdisjoint(phrase[:first])
 
 
 def _measure_frame(words: Sequence[str], run: slice) -> int:

@@ -8,17 +8,19 @@ from riseq.engine.rules.conjunctions import drop_conjunctions
 from riseq.engine.rules.end_marks import keep_end_marks
 from riseq.engine.rules.frames import complete_frames
 from riseq.engine.rules.impersonal import keep_impersonal
-from riseq.engine.rules.kept_words import keep_rest, undo_losses
+from riseq.engine.rules.kept_words import keep_pronouns, keep_rest, undo_losses
 from riseq.engine.rules.noun_phrases import part_noun_phrases
 from riseq.engine.rules.ones import keep_ones
 from riseq.engine.rules.openings import complete_openings
+from riseq.engine.rules.persons import keep_sexes
 from riseq.engine.rules.places import add_prepositions
 from riseq.engine.rules.possessives import name_owner_once, shorten_plurals
 from riseq.engine.rules.quotations import close_quotations
 from riseq.engine.rules.repetition import drop_repeated, keep_answered, name_once
-from riseq.engine.rules.times import complete_times
+from riseq.engine.rules.times import complete_times, keep_times
 from riseq.engine.rules.titles import keep_persons
 from riseq.engine.rules.whole_names import copy_whole_names, keep_whole_names
+from riseq.engine.rules.whole_phrases import keep_whole_phrases
 from riseq.text.realise import Copied
 
 
@@ -38,6 +40,10 @@ def mend_resolved(
     edits = keep_persons(words, edits, copied, context)
     edits = complete_frames(words, edits, copied)
     edits = keep_impersonal(words, edits)
+    edits = keep_pronouns(words, edits)
+    edits = keep_sexes(words, edits)
+    edits = keep_times(words, edits)
+    edits = keep_whole_phrases(words, edits, copied, context)
     edits = keep_answered(words, edits)
     edits = name_once(words, edits, probabilities)
     edits = drop_repeated(words, edits, probabilities)

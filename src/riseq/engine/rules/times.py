@@ -4,13 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from riseq.core.edits import KEEP, Edit, Op
-from riseq.text.lexicon import ARTICLES, PREPOSITIONS, SEASONS, TIMES, WEEKDAYS
+from riseq.core.edits import KEEP, Edit, Op, find_run
+from riseq.text.lexicon import ARTICLES, DEMONSTRATIVES, PREPOSITIONS, SEASONS, TIMES, WEEKDAYS
 from riseq.text.realise import Copied
 
 _LEADERS = PREPOSITIONS | {"since", "until", "around", "between", "by"}
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
 _DECADE = re.compile(r"(\d{2}|\d{4})s")
+_SPANS = frozenset({"century", "day", "decade", "evening", "month", "morning", "night", "time", "week", "year"})
 _DAY = re.compile(r"\d{1,2}(st|nd|rd|th)?")
 
 
@@ -34,6 +35,24 @@ def complete_times(
             if at in known:
                 known[at] = replace(known[at], before=known[at].before + 1)
     return chosen, known
+
+
+def keep_times(words: Sequence[str], edits: Sequence[Edit]) -> list[Edit]:
+    """Return the edits of ``words`` that leave "that night" as it is, unless it becomes a time."""
+    chosen, ops = list(edits), [edit.op for edit in edits]
+    for at in range(1, len(edits) - 1):
+        pair = edits[at : at + 2]
+        if (
+            words[at] not in DEMONSTRATIVES
+            or words[at + 1] not in _SPANS
+            or any(find_leader(one.phrase) for one in pair)
+        ):
+            continue
+        for k in (at, at + 1):
+            if ops[k] is Op.SUBSTITUTE or (k > at and ops[k] is Op.INSERT):
+                run = slice(k, k + 1) if ops[k] is Op.INSERT else find_run(ops, k, (Op.SUBSTITUTE,))
+                chosen[run] = [KEEP] * (run.stop - run.start)
+    return chosen
 
 
 def find_leader(phrase: Sequence[str]) -> str | None:
