@@ -20,6 +20,7 @@ from riseq.text.lexicon import (
     OBJECT_QUESTION_WORDS,
     PERSONAL_PRONOUNS,
     PREPOSITIONS,
+    WISHES,
     find_stem,
     is_content,
     is_irregular,
@@ -34,6 +35,9 @@ _LEADERS = (DETERMINERS | PREPOSITIONS | {"any", "every", "no", "other", "our", 
 _DOING = frozenset({"do", "does", "did"})
 _BEING = frozenset({"is", "are", "was", "were"})
 _MARKS = frozenset("\"'“‘«")
+_OBJECTS = frozenset({"it", "him", "them", "me", "us"})
+_PARTICLES = frozenset({"away", "back", "down", "off", "out", "over", "up"})
+_WANTING = WISHES | {"able", "allow", "allowed", "asked", "going", "needed", "supposed", "told", "tried", "try"}
 _KINDS = frozenset(map(find_stem, NAMED_KINDS))
 
 
@@ -56,7 +60,8 @@ def part_noun_phrases(
             continue
         after = at + 1 if at + 1 < len(words) and edits[at + 1].op in STAYS else None
         crowds = _crowds(words, at, after, edit.phrase, context)
-        if crowds or _has_object(words, at, after) or _is_apart(words, named, at, after, edit.phrase, context):
+        torn = words[at] in AUXILIARIES | {"t"} and not AUXILIARIES.isdisjoint(edit.phrase)  # it doesn't [the film is]
+        if torn or crowds or _has_object(words, at, after) or _is_apart(words, named, at, after, edit.phrase, context):
             chosen[at] = KEEP
             known.pop(at, None)
         elif (
@@ -91,7 +96,13 @@ def _find_leader(words: Sequence[str], at: int) -> int:
 
 
 def _has_object(words: Sequence[str], at: int, after: int | None) -> bool:
-    """Return whether the word ``at`` has its object at the beginning of the question: "What did he oppose?"."""
+    """Return whether the word ``at`` has its object, or wants none.
+
+    It has one at the beginning of the question in "What did he oppose?", and as a pronoun in "fill it up". The "to" of
+    "wanted him to" has a verb behind it that is not said.
+    """
+    if _is_pronoun_object(words, at) or _is_infinitive(words, at):
+        return True
     counted = words[1] == "how" and words[2:3] and words[2] in {"many", "much"}
     if after is not None and words[after] not in ENDS:
         return False
@@ -100,6 +111,17 @@ def _has_object(words: Sequence[str], at: int, after: int | None) -> bool:
     verb = next((k for k in range(2, at) if words[k] in AUXILIARIES), at)
     asks = verb < at - 1 and words[verb] not in _BEING and words[at - 1] in _SUBJECTS
     return asks and (bool(counted) or words[1] in OBJECT_QUESTION_WORDS)
+
+
+def _is_pronoun_object(words: Sequence[str], at: int) -> bool:
+    """Return whether the word ``at`` is the object of the verb before it, or the particle behind one."""
+    at -= words[at] in _PARTICLES
+    return words[at] in _OBJECTS and is_content(words[at - 1])
+
+
+def _is_infinitive(words: Sequence[str], at: int) -> bool:
+    """Return whether the "to" ``at`` a place is behind a wish and whom it is of: "Had she wanted him to?"."""
+    return words[at] == "to" and not _WANTING.isdisjoint(words[max(at - 4, 2) : at])
 
 
 def _is_apart(
