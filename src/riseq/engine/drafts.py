@@ -19,6 +19,7 @@ from riseq.engine.rules.agreement import Pronouns, correct_gender, fix_agreement
 from riseq.engine.rules.broken_english import fix_stranded_words, mend_phrases
 from riseq.engine.rules.conjunctions import find_waiting
 from riseq.engine.rules.doubts import drop_doubtful
+from riseq.engine.rules.frames import asks_again
 from riseq.engine.rules.loose_ends import find_loose_ends
 from riseq.engine.rules.next_best import drop_repeating
 from riseq.engine.rules.references import keep_second_things, unite_references
@@ -217,16 +218,21 @@ class Draft:
         return find_waiting(self.words, self.question_words) if self.direction == "resolve" and self.steps else None
 
     def _tidy(self) -> list[Step]:
-        """Return the step that deletes what passes left loose, if they did: an "and" that joins nothing, for one."""
+        """Return the steps, and one that deletes what they left loose, if they did: an "and" that joins nothing.
+
+        There is none where they only came back to a question that the dialogue has asked.
+        """
         if self.direction == "simplify" or not self.steps:
+            return self.steps
+        if asks_again(self.words, [MARKER, *self.question_words], self.dialogue.context):
             return []
         waiting = self._find_waiting()
         loose = find_loose_ends(self.words, [MARKER, *self.question_words])
         loose |= set() if waiting is None else {waiting}
         if not loose:
-            return []
+            return self.steps
         edits = [DELETE if k in loose else KEEP for k in range(len(self.words))]
-        return [realise(self.text, edits, self.dialogue.context, [1.0] * len(edits))]
+        return [*self.steps, realise(self.text, edits, self.dialogue.context, [1.0] * len(edits))]
 
     def _mend(self, chosen: Sequence[Edit]) -> list[Edit]:
         """Return the edits with the grammar that follows from them put right, as a simplified question needs it."""
@@ -266,8 +272,8 @@ class Draft:
             confidence = calibration.rate(self.pass_features, self.features)
         elif calibration is not None:
             confidence = calibration.alone if self.reason == NO_DIALOGUE else calibration.untouched
-        steps = tuple(Step(step.text, tuple(map(self._refer, step.edits))) for step in (*self.steps, *self._tidy()))
-        made = self.question, steps[-1].text if steps else self.text, steps, self.truncated
+        steps = tuple(Step(step.text, tuple(map(self._refer, step.edits))) for step in self._tidy())
+        made = self.question, steps[-1].text if steps else self.question, steps, self.truncated
         return Simplification(*made, confidence, probability, reason=self.reason)
 
     def _refer(self, edit: TextEdit) -> TextEdit:

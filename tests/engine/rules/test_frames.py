@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from riseq.core.edits import KEEP, MARKER, Edit, Op, apply
-from riseq.engine.rules.frames import complete_frames
+from riseq.engine.rules.frames import asks_again, complete_frames
 from riseq.text.realise import Copied
 from riseq.text.words import forms
 
@@ -39,3 +39,13 @@ def test_a_question_that_says_enough_keeps_its_verb() -> None:
     words = [MARKER, *forms("And my son swims in Lyon?")]
     edits = [KEEP, Edit(Op.SUBSTITUTE, ("can",)), *[KEEP] * 6]
     assert complete_frames(words, edits, {1: Copied(0, 0, 1)}) == edits
+
+
+def test_the_old_question_is_no_new_one() -> None:
+    said = ["Which is better, tea or milk?", "Both."]
+    asked = [MARKER, *["and", "milk", "?"]]
+    old = [MARKER, *forms(said[0])]
+    assert asks_again(old, asked, said)
+    assert asks_again(old[:-1], asked, said)
+    assert not asks_again(old, old, said)
+    assert not asks_again([MARKER, *forms("Which is better, tea or milk now?")], asked, said)

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from riseq.core.edits import GONE, KEEP, Edit, Op
-from riseq.text.lexicon import AUXILIARIES, PREPOSITIONS, QUESTION_WORDS, is_content
+from riseq.text.lexicon import AUXILIARIES, ENDS, PREPOSITIONS, QUESTION_WORDS, is_content
 from riseq.text.realise import Copied
+from riseq.text.words import read_forms
 
 _ASKS = AUXILIARIES | QUESTION_WORDS
 _ENOUGH = 3
@@ -33,3 +34,15 @@ def complete_frames(words: Sequence[str], edits: Sequence[Edit], copied: Mapping
     bare = AUXILIARIES.issuperset(edits[1].phrase) and all(phrase[0] in PREPOSITIONS for phrase in said)
     asked = [word for word, edit in zip(words, chosen, strict=True) if edit.op not in GONE and is_content(word)]
     return [KEEP] * len(chosen) if bare and len(asked) < _ENOUGH else chosen
+
+
+def asks_again(words: Sequence[str], asked: Sequence[str], context: Sequence[str]) -> bool:
+    """Return whether ``words`` are a question of the dialogue, and not what was ``asked``: nobody asks the same again.
+
+    >>> asks_again(["[SEP]", "is", "it", "far", "?"], ["[SEP]", "and", "it", "?"], ["Is it far?", "No."])
+    True
+    """
+    if words == asked:
+        return False
+    said = [word for word in words[1:] if word not in ENDS]
+    return any(said == [word for word in read_forms(text) if word not in ENDS] for text in context)
