@@ -131,3 +131,13 @@ def test_what_the_question_has_named_is_not_named_again(
     words = [MARKER, *question.split()]
     edits = [Edit(Op.SUBSTITUTE, tuple(phrase.split())) if word == pronoun else KEEP for word in words]
     assert (keep_answered(words, edits) != edits) == kept, why
+
+
+@pytest.mark.parametrize(("second", "named"), [(0.2, False), (0.4, True)])
+def test_a_second_pronoun_may_mean_something_else(second: float, named: bool) -> None:
+    words = [MARKER, *["does", "it", "need", "salt", "if", "our", "tablets", "have", "it", "?"]]
+    edits = [Edit(Op.SUBSTITUTE, ("rome",)) if word == "it" else KEEP for word in words]
+    probabilities = [1.0] * len(words)
+    probabilities[2], probabilities[9] = 0.6, second
+    left = name_once(words, edits, probabilities)
+    assert (left[2].op, left[9].op is Op.KEEP) == (Op.SUBSTITUTE, not named)

@@ -8,6 +8,8 @@ from riseq.text.lexicon import APOSTROPHES, PRONOUNS, QUESTION_WORDS, SUBORDINAT
 
 _LIKELY = 0.5
 """Of two pronouns that would get one name, the likelier gets it only if it is this likely."""
+_LEAST_AGAIN = 0.3
+"""How likely a name of one word has to be for a second "it", in another clause: that may be something else."""
 _CLAUSE_STARTS = QUESTION_WORDS | SUBORDINATORS | {"and", "or", "but", "before", "after", "until"}
 
 
@@ -42,7 +44,7 @@ def name_once(words: Sequence[str], edits: Sequence[Edit], probabilities: Sequen
     for at in sorted(replacing, key=lambda at: probabilities[at]):
         content = list(filter(is_content, edits[at].phrase))
         twins = [k for k in replacing if k != at and chosen[k].phrase == edits[at].phrase]
-        if len(content) == 1:
+        if len(content) == 1 and not (words[at] == "it" and probabilities[at] < _LEAST_AGAIN):
             twins = [k for k in twins if _share_clause(words, at, k)]
         unlikely = [k for k in twins if probabilities[k] < _LIKELY]
         if twins or set(content) <= _find_said(words, chosen, at):
