@@ -38,7 +38,16 @@ def test_what_is_put_in_is_whole(question: str, word: str, phrase: str, said: st
     assert edit(question, word, phrase, said, Op.INSERT) == kept, why
 
 
-def test_a_pronoun_is_no_bare_adjective() -> None:
+def test_a_pronoun_is_no_bare_form_of_a_verb() -> None:
     assert edit("is it good with them ?", "them", "fried", "Fried rice is good.", Op.SUBSTITUTE)
     assert not edit("is it good with them ?", "them", "fried rice", "Fried rice is good.", Op.SUBSTITUTE)
     assert not edit("is it good with them ?", "them", "fried", "I had them fried.", Op.SUBSTITUTE)
+    assert edit("is there one for it ?", "one", "drawing", "It is good for drawing.", Op.SUBSTITUTE)
+    assert not edit("is there one for it ?", "one", "drawing", "I have a drawing.", Op.SUBSTITUTE)
+
+
+def test_no_title_begins_in_its_middle() -> None:
+    said = "It is the Day for the End of Hunger."
+    assert edit("who likes that ?", "that", "end of hunger", said, Op.SUBSTITUTE)
+    assert not edit("who likes that ?", "that", "day for the end of hunger", said, Op.SUBSTITUTE)
+    assert not edit("who likes that ?", "that", "end of hunger", "He saw the End of Hunger.", Op.SUBSTITUTE)

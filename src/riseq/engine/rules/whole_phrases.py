@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 from riseq.core.edits import KEEP, STAYS, Edit, Op, find_run
-from riseq.text.lexicon import PERSONAL_FORMS, find_stem, is_content, is_irregular, is_plural, is_word
+from riseq.text.lexicon import PREPOSITIONS, PRONOUNS, find_stem, is_content, is_irregular, is_plural, is_word
 from riseq.text.realise import Copied
 from riseq.text.words import find_named, read_forms
 
@@ -29,7 +29,7 @@ def keep_whole_phrases(
             plain = source.before == 0 and not any(named[source.first : source.stop + 2])
             if (plain and _is_torn_modifier(said, source, behind)) or _is_torn_verb(words, at, said, source):
                 chosen[at] = KEEP
-        elif words[at] in PERSONAL_FORMS and _is_adjective(said, source):
+        elif words[at] in PRONOUNS and (_is_bare_form(said, source) or _begins_inside(said, named, source)):
             run = find_run(ops, at, (Op.SUBSTITUTE,))
             chosen[run] = [KEEP] * (run.stop - run.start)
     return chosen
@@ -48,11 +48,21 @@ def _is_torn_modifier(said: Sequence[str], source: Copied, behind: Sequence[str]
     return more and (len(behind) < 2 or not is_content(behind[1]))
 
 
-def _is_adjective(said: Sequence[str], source: Copied) -> bool:
-    """Return whether one word was copied that is a verb's form before a noun: "fried" of "fried rice"."""
-    after = said[source.stop : source.stop + 1]
-    alone = source.stop == source.first + 1 and said[source.first].endswith("ed")
-    return alone and bool(after) and is_content(after[0])
+def _is_bare_form(said: Sequence[str], source: Copied) -> bool:
+    """Return whether one word was copied that is a verb's form: "fried" of "fried rice", "drawing" of "for drawing"."""
+    first = source.first
+    if source.stop > first + 1:
+        return False
+    before, after = said[first - 1] if first else "", said[source.stop : source.stop + 1]
+    adjective = said[first].endswith("ed") and bool(after) and is_content(after[0])
+    return adjective or (said[first].endswith("ing") and before in PREPOSITIONS)
+
+
+def _begins_inside(said: Sequence[str], named: Sequence[bool], source: Copied) -> bool:
+    """Return whether the copied words are the end of a title: "Rights of Man" of "Declaration of the Rights of Man"."""
+    first = source.first
+    joined = first > 2 and said[first - 1] == "the" and said[first - 2] in {"for", "of"}
+    return joined and named[first] and named[first - 3] and "of" in said[first : source.stop]
 
 
 def _is_noun(word: str) -> bool:
