@@ -19,6 +19,9 @@ CASES = [
     ('was " heat a hit ?', "was it a hit ?", "was heat a hit ?", "half a pair"),
     ('was " heat " a hit ?', "was it a hit ?", 'was " heat " a hit ?', "a pair"),
     ('was " big " like " heat ?', 'was " big " like it ?', 'was " big " like heat ?', "the pair that was there stays"),
+    ("who came since their last week ?", "who came since last week ?", "who came since last week ?", "nobody's week"),
+    ("who had his week ?", "who had one ?", "who had his week ?", "an owner of what came in"),
+    ("who had his old week ?", "who had his week ?", "who had his old week ?", "the question's own owner"),
     ("was heat 1995 ) a hit ?", "was it a hit ?", "was heat 1995 a hit ?", "half a bracket"),
 ]
 

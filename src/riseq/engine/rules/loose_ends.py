@@ -8,6 +8,7 @@ from riseq.text.lexicon import ARTICLES, CLOSED_CLASS, ENDS, PREPOSITIONS, is_wo
 
 _OPEN = ARTICLES | {"his", "its", "their", "my", "your"}
 """Words that want a noun behind them."""
+_OWNERS = frozenset({"his", "her", "its", "their"})
 _ENDLESS = frozenset({"besides", "-", "–"})
 _STOPS = ENDS | {","}
 _LEADERS = PREPOSITIONS | {"besides", "than", "to"}
@@ -23,7 +24,12 @@ def find_loose_ends(words: Sequence[str], asked: Sequence[str]) -> set[int]:
     if words == asked:
         return set()
     spare = Counter(words) - Counter(asked)
-    return set(_find_tail(words, spare)) | set(_find_odd_marks(words, asked)) | set(_find_doubled(words, spare))
+    return (
+        set(_find_tail(words, spare))
+        | set(_find_odd_marks(words, asked))
+        | set(_find_doubled(words, spare))
+        | set(_find_owners(words, asked))
+    )
 
 
 def _find_tail(words: Sequence[str], spare: Counter[str]) -> Iterator[int]:
@@ -63,4 +69,12 @@ def _find_doubled(words: Sequence[str], spare: Counter[str]) -> Iterator[int]:
     """Yield the small words that were put in beside themselves."""
     for at, (word, after) in enumerate(pairwise(words)):
         if word == after and spare[word] and is_word(word) and word in CLOSED_CLASS and word not in {"had", "that"}:
+            yield at
+
+
+def _find_owners(words: Sequence[str], asked: Sequence[str]) -> Iterator[int]:
+    """Yield each possessive that came between two words of the question and tells nothing: "since [his] May"."""
+    pairs = set(pairwise(asked))
+    for at in range(1, len(words) - 1):
+        if words[at] in _OWNERS and words[at] not in asked and (words[at - 1], words[at + 1]) in pairs:
             yield at
