@@ -76,3 +76,10 @@ def test_that_night_is_a_time(question: str, word: str, new: str, put_in: str, w
     if put_in:
         edits[at + 1] = Edit(Op.INSERT, tuple(put_in.split()))
     assert " ".join(apply(words, keep_times(words, edits))[1:]) == wanted, why
+
+
+def test_a_time_may_take_its_preposition_along() -> None:
+    words = [MARKER, "did", "he", "sing", "at", "that", "time", "?"]
+    run = [Edit(Op.SUBSTITUTE, ("in", "1983")), Edit(Op.SUBSTITUTE), Edit(Op.SUBSTITUTE)]
+    edits = [*[KEEP] * 4, *run, KEEP]
+    assert keep_times(words, edits) == edits

@@ -41,12 +41,9 @@ def keep_times(words: Sequence[str], edits: Sequence[Edit]) -> list[Edit]:
     """Return the edits of ``words`` that leave "that night" as it is, unless it becomes a time."""
     chosen, ops = list(edits), [edit.op for edit in edits]
     for at in range(1, len(edits) - 1):
-        pair = edits[at : at + 2]
-        if (
-            words[at] not in DEMONSTRATIVES
-            or words[at + 1] not in _SPANS
-            or any(find_leader(one.phrase) for one in pair)
-        ):
+        first = find_run(ops, at, (Op.SUBSTITUTE,)).start if ops[at] is Op.SUBSTITUTE else at
+        said = (edits[first].phrase, edits[at + 1].phrase)
+        if words[at] not in DEMONSTRATIVES or words[at + 1] not in _SPANS or any(map(find_leader, said)):
             continue
         for k in (at, at + 1):
             if ops[k] is Op.SUBSTITUTE or (k > at and ops[k] is Op.INSERT):
