@@ -33,7 +33,11 @@ def shipped() -> Resolver:
         ("Does it have ads?", ["How much is Apple TV+?", "About 10 dollars."], "Does Apple TV+ have ads?"),
         ("Where is it filmed?", ["Who stars in M*A*S*H?", "Alan Alda."], "Where is M*A*S*H filmed?"),
         ("Who sings it?", ['"Don\'t Stop Me Now" is my favourite song.'], 'Who sings "Don\'t Stop Me Now"?'),
-        ("Who wrote it?", ["To Kill a Mockingbird is on my list."], "Who wrote To Kill a Mockingbird?"),
+        (
+            "Who wrote it?",
+            ["What are you reading?", "To Kill a Mockingbird is on my list."],
+            "Who wrote To Kill a Mockingbird?",
+        ),
         (
             "I wonder how tall it is.",
             ["What is the Shard?", "The Shard is a skyscraper."],

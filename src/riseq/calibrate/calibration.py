@@ -184,8 +184,9 @@ def _fit_needs(runner: _Runner, start: Calibration) -> tuple[Calibration, dict[s
     """Return the calibration that leaves a question alone which is likely complete, and what that does.
 
     It is told from the others in which no word points back by what the first pass would edit. The threshold is the
-    lowest of ``NEEDED`` with which ``STAYS`` of the complete questions stay after all passes and rules: those of sets
-    that have no others, everyday ones where there are such, for a person's rewrite may still lack something.
+    one above the lowest of ``NEEDED`` with which ``STAYS`` of the complete questions stay after all passes and rules,
+    for it is chosen by the very questions that are counted: those of sets that have no others, everyday ones where
+    there are such, for a person's rewrite may still lack something.
     """
     rows: list[_Row] = []
     for name, cases in runner.sets.items():
@@ -200,11 +201,13 @@ def _fit_needs(runner: _Runner, start: Calibration) -> tuple[Calibration, dict[s
     asked = {name: [case.example.question for case in cases] for name, cases in runner.sets.items()}
     complete = [name for name in asked if asked[name] == runner.targets[name]]
     judged = [name for name in complete if name in runner.everyday] or complete or list(runner.sets)
+    enough = False
     for needed in NEEDED:
         fitted = replace(start, needs=needs, needed=needed)
         stay = {name: _count_stays(runner, name, fitted) for name in judged}
-        if sum(stayed for stayed, _ in stay.values()) >= STAYS * sum(count for _, count in stay.values()):
+        if enough:
             break
+        enough = sum(stayed for stayed, _ in stay.values()) >= STAYS * sum(count for _, count in stay.values())
     stays = {name: stayed / count for name, (stayed, count) in stay.items() if count}
     return replace(start, needs=needs, needed=needed), {"needed": needed, "unchanged": stays}
 
