@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 import subprocess
 import sys
@@ -47,6 +48,7 @@ def test_few_rows_on_the_cpu(script: dict[str, Any], tmp_path: Path) -> None:
     assert 5 < found["pieces a question"] < 200
 
 
+@pytest.mark.skipif("RISEQ_SLOW" not in os.environ, reason="half a minute of starting processes; RISEQ_SLOW=1 runs it")
 def test_engines_share_a_device(root: Path, tmp_path: Path) -> None:
     folder = save_tiny(tmp_path / "checkpoint", make_checkpoint())
     rows = [{"id": one.id, "context": list(one.context), "question": one.question} for one in make_examples(6)]

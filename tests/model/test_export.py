@@ -83,9 +83,9 @@ def test_int8_keeps_no_matrix_in_float32_but_the_small_ones(base: Path) -> None:
     for name in (LAYOUT.encoder, LAYOUT.phraser):
         weights = onnx.load(folder / name).graph.initializer
         wide = [tuple(weight.dims) for weight in weights if weight.data_type == onnx.TensorProto.FLOAT]
-        # The positions, the edit head and the pieces' scales; a table of pieces or a layer's matrix has 32 columns.
-        scales = (len(make_pieces("bert")), 1)
-        assert {shape for shape in wide if len(shape) == 2} <= {(512, 32), (2, 32), (32, 4), (16, 32), scales}
+        # The edit head and the scales of pieces and positions; a table of pieces or a layer's matrix has 32 columns.
+        scales = {(len(make_pieces("bert")), 1), (512, 1)}
+        assert {shape for shape in wide if len(shape) == 2} <= {(2, 32), (32, 4), (16, 32), *scales}
 
 
 def test_the_folder_carries_card_phrases_vocabulary_and_facts(base: Path) -> None:
@@ -288,7 +288,7 @@ def test_the_command_line_exports_and_says_how_much(
 
     monkeypatch.setattr("riseq.model.export.export", write)
     assert main(["export", str(tmp_path), str(tmp_path / "out"), "--precision", "float32", "--no-check"]) == 0
-    assert asked == [tmp_path, tmp_path / "out", "float32", None]
+    assert asked == [tmp_path, tmp_path / "out", "float32", None, 0.5]
     assert f"wrote 40.5 MB to {tmp_path / 'out'}" in capsys.readouterr().err
 
 

@@ -154,8 +154,8 @@ def test_the_stages_train_eleven_models_as_what_ships_was_trained(root: Path) ->
     }
     back = runs.pop("resolve-last")
     assert isinstance(back, RiseSettings)
-    assert (back.direction, back.low_rank, back.lr, back.head_lr, back.seed) == ("resolve", 16, 2e-4, 1e-3, 1)
-    assert (back.epochs, back.likelihood_epochs, back.risk_epochs, back.scored_from) == (5, 4, 1, 4)
+    assert (back.direction, back.low_rank, back.lr, back.head_lr, back.seed) == ("resolve", 32, 2e-4, 1e-3, 1)
+    assert (back.epochs, back.likelihood_epochs, back.risk_epochs, back.scored_from) == (7, 7, 0, 5)
     fast = runs.pop("fast-last")
     assert isinstance(fast, RiseSettings)
     trained = json.loads((root / "models" / "fast" / "config.json").read_text(encoding="utf-8"))["settings"]

@@ -38,7 +38,7 @@ def test_a_run_starts_from_a_checkpoint_an_export_and_what_ships(
     checkpoint = save_tiny(tmp_path / "checkpoint", begun)
     shipped = tmp_path / "models" / "default"
     export_checkpoint(begun, shipped, "", "int8")
-    monkeypatch.setattr(hub, "find_default_model", lambda: shipped)
+    monkeypatch.setitem(hub._FIND, "default", lambda: shipped)
     expected = begun.network.state_dict()
     for start in (str(checkpoint), str(shipped), "default"):
         # The encoder and the phrases are the start's own: a backbone is not asked for.
