@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -111,3 +112,13 @@ def test_cards_are_not_made_from_a_part(model: Path, capsys: pytest.CaptureFixtu
     assert main(["reproduce", "--out", "report", "--cards", "--limit", "2"]) == 2
     assert "--cards goes with the committed predictions and all rows" in capsys.readouterr().err
     assert (model / "README.md").read_text(encoding="utf-8") == "# Ours\n\nText.\n"
+
+
+def test_the_card_of_fast_has_the_scores_of_its_config_alone(root: Path) -> None:
+    folder = root / "models" / "fast"
+    scores = json.loads((folder / "config.json").read_text(encoding="utf-8"))["scores"]
+    rows = [line.split(" | ") for line in (folder / "README.md").read_text(encoding="utf-8").splitlines()]
+    found = [row[2].rstrip(" |") for row in rows if row[0].startswith("| `canard")]
+    names = ("bleu1", "bleu2", "bleu3", "bleu4", "rougeL")
+    wanted = [[*(f"{one[name]:.1f}" for name in names), f"{one['cider']:.3f}"] for one in scores.values()]
+    assert found == [" ".join(row) for row in wanted]
